@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "kinds/host/unit_boot.hpp"
 #include "kinds/units.hpp"
@@ -13,25 +14,6 @@ namespace rdmacfg::kinds {
 
 using model::Desired;
 using model::Severity;
-
-namespace {
-
-/// Whether this boot's links start it again: those of /run go with the boot, except what a generator makes
-/// anew (netplan's makes those of systemd-networkd).
-bool starts_manager(const system::Unit& unit, system::Files& files) {
-  if (!unit.there() || unit.load == "masked" || unit.file == "masked") return false;
-  if (unit.file != "disabled" && unit.file != "enabled-runtime") return true;
-  return starts_by_generator(unit, files).value_or(true);
-}
-
-bool enabled_by_document(std::string_view service, const std::vector<Desired>& desired) {
-  return std::any_of(desired.begin(), desired.end(), [&](const Desired& resource) {
-    return resource.key.kind == "service" && resource.key.id == service &&
-           model::value_of(resource.settings, "enabled") == model::Value{true};
-  });
-}
-
-}  // namespace
 
 // systemd-networkd.socket starts the service with the first message of the kernel about a route.
 ManagerUnits networkd_units() {
@@ -49,18 +31,18 @@ void warn_of_manager_at_boot(std::string_view kind, const ManagerUnits& manager,
   const auto first = std::find_if(desired.begin(), desired.end(), [&](const Desired& resource) {
     return resource.key.kind == kind && !resource.ignore && !resource.settings.empty();
   });
-  if (first == desired.end() || enabled_by_document(manager.service, desired)) return;
+  if (first == desired.end() || is_enabled_by_document(manager.service, desired)) return;
   std::vector<std::string> names{std::string(manager.service)};
-  names.insert(names.end(), manager.starters.begin(), manager.starters.end());
+  for (const auto starter : manager.starters) names.emplace_back(starter);
   const auto units = observe_units_by_name(names, world.host());
   if (!units) return;  // where the manager is asked, this is said
   const auto service = units->find(names.front());
   if (service == units->end() || !service->second.there()) return;
   const bool masked = service->second.load == "masked" || service->second.file == "masked";
-  const bool starts = std::any_of(units->begin(), units->end(), [&](const auto& named) {
-    return starts_manager(named.second, world.host().files);
+  const bool left_out = std::all_of(units->begin(), units->end(), [&](const auto& named) {
+    return is_left_out_at_boot(named.second, world.host().files);
   });
-  if (!masked && starts) return;
+  if (!masked && !left_out) return;
   diagnostics.push_back(
       {Severity::kWarning,
        first->where,

@@ -164,7 +164,7 @@ class NmProfileKind final : public Kind, public AwaitsKernel, public ClearsAway,
       if (!text) return base::fail(text.error());
       if (!*text) continue;
       auto profile = parse_keyfile(**text);
-      if (auto missing = nm_lines_missing(*id, **text); !missing.empty()) profile.edited = std::move(missing);
+      if (auto edited = nm_lines_edited(*id, **text); !edited.empty()) profile.edited = std::move(edited);
       observed.settings = model::to_attributes(profile);
       observed.ours_by_nature = true;
       out.push_back(std::move(observed));

@@ -28,7 +28,7 @@ class IserSessions : public SessionHost {
  protected:
   IserSessions()
       : SessionHost(R"({
-    "files": { "/usr/sbin/iscsiadm": "" }, "units": { "remote-fs.target": {} },
+    "files": { "/usr/sbin/iscsiadm": "" }, "units": { "remote-fs.target": {"enabled": true} },
     "iscsi": { "targets": ["iqn.2026-01.org.example:a 192.0.2.1:3260,1"] } })") {}
 
   std::string& unit() { return kernel->files.content[std::string(kIserUnitFile)]; }

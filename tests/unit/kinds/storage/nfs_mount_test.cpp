@@ -20,7 +20,7 @@ using testing::IsEmpty;
 constexpr const char* kMount =
     "version = 1\n[[nfs_mount]]\npath = \"/scratch\"\nserver = \"192.0.2.1\"\nexport = \"/export\"\n";
 constexpr const char* kNfsHost =
-    R"({ "files": { "/usr/sbin/mount.nfs": "" }, "units": { "remote-fs.target": {} } })";
+    R"({ "files": { "/usr/sbin/mount.nfs": "" }, "units": { "remote-fs.target": {"enabled": true} } })";
 
 config::Document mount_document(const std::string& text) {
   return config::parse_texts({{"config.toml", text}}, "node1", grammar());
