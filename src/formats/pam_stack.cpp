@@ -96,8 +96,8 @@ class SshdConfig {
 
   /// @return whether the file, or one that it includes, decides
   bool read(const std::string& path, int depth = 0) {
-    constexpr int kDepthMost = 16;  // SERVCONF_MAX_DEPTH
-    if (depth > kDepthMost) return false;
+    constexpr int kDepthMost = 16, kFilesMost = 100;  // SERVCONF_MAX_DEPTH; sshd has no limit of files
+    if (depth > kDepthMost || ++read_ > kFilesMost) return false;
     const auto text = files_.read_linked(path);
     if (!text || !*text) return false;
     int number = 0;
@@ -138,13 +138,15 @@ class SshdConfig {
     if (!names) return out;
     std::sort(names->begin(), names->end());
     for (const auto& name : *names) {
-      if (base::matches_glob(pattern.substr(slash + 1), name)) out.push_back(fmt::format("{}/{}", folder, name));
+      if (base::matches_glob(pattern.substr(slash + 1), name))
+        out.push_back(fmt::format("{}/{}", folder, name));
     }
     return out;
   }
 
   system::Files& files_;
   std::string without_;
+  int read_ = 0;
 };
 
 }  // namespace

@@ -353,7 +353,7 @@ class RoceKind final : public Kind,
     return at == records.end() ? RoceWritten{} : at->second.written;
   }
 
-  /// What the driver of MLNX_OFED does with a default that it does not use; empty where the DSCP is the same.
+  /// That the driver of MLNX_OFED uses another DSCP than that of the default; empty where it does not.
   static std::string overruled(const Desired& desired, const PortRef& port, system::Files& files) {
     const auto wanted = model::from_attributes<Roce>(desired.settings).tos;
     const auto forced = wanted ? forced_traffic_class(port, files) : std::nullopt;

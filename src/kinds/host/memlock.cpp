@@ -242,7 +242,8 @@ class MemlockKind final : public Kind {
       diagnostics.push_back(
           {Severity::kWarning,
            resource.where,
-           fmt::format("[[memlock]]: {} switches PAM off in sshd, so no limit applies to its sessions", place),
+           fmt::format("[[memlock]]: {} switches PAM off in sshd, so no limit applies to its sessions",
+                       place),
            "write \"UsePAM yes\" there, and reload sshd",
            {}});
     }

@@ -35,8 +35,8 @@ std::optional<bool> starts_by_links(std::string_view script, system::Files& file
 /// (systemd.generator(7); of Quadlet's, podman-systemd.unit(5)). Nothing where a folder cannot be read.
 std::optional<bool> starts_by_generator(const system::Unit& unit, system::Files& files);
 
-/// Whether the next boot leaves a unit out although it may run now: it is masked, disabled, or enabled for this
-/// boot only, and no generator makes a link for it.
+/// Whether the next boot leaves a unit out although it may run now: it is masked, disabled, or enabled for
+/// this boot only, and no generator makes a link for it.
 bool is_left_out_at_boot(const system::Unit& unit, system::Files& files);
 
 /// Whether a [[service]] entry of the document enables the unit.

@@ -93,15 +93,15 @@ void warn_of_remote_fs(std::string_view kind, const std::vector<model::Desired>&
   const auto unit = observe_unit(kRemoteFs, world.host());
   if (!unit || !*unit || !(*unit)->there() || !is_left_out_at_boot(**unit, world.host().files)) return;
   const bool masked = (*unit)->load == "masked" || (*unit)->file == "masked";
-  diagnostics.push_back({model::Severity::kWarning,
-                         first->where,
-                         fmt::format("[[{}]]: {} is {}, so the next boot does not start what it wants", kind,
-                                     kRemoteFs, masked ? "masked" : "not enabled"),
-                         fmt::format("{}`systemctl enable {}`",
-                                     masked ? fmt::format("`systemctl unmask {}`, then ", kRemoteFs)
-                                            : std::string(),
-                                     kRemoteFs),
-                         {}});
+  diagnostics.push_back(
+      {model::Severity::kWarning,
+       first->where,
+       fmt::format("[[{}]]: {} is {}, so the next boot does not start what it wants", kind, kRemoteFs,
+                   masked ? "masked" : "not enabled"),
+       fmt::format("{}`systemctl enable {}`",
+                   masked ? fmt::format("`systemctl unmask {}`, then ", kRemoteFs) : std::string(),
+                   kRemoteFs),
+       {}});
 }
 
 std::string why_no_program(const NeededProgram& program, const std::string& unit, system::Host& host) {

@@ -72,12 +72,14 @@ TEST(PamStack, SshdMayDoWithoutPam) {
   };
   EXPECT_EQ(without("# x\nUsePAM no\n"), "/etc/ssh/sshd_config:2");
   EXPECT_EQ(without("usepam=No\nUsePAM yes\n"), "/etc/ssh/sshd_config:1");
-  for (const auto* text : {"", "#UsePAM no\n", "UsePAM yes\nUsePAM no\n", "UsePAM\n", "Match User x\nUsePAM no\n"})
+  for (const auto* text :
+       {"", "#UsePAM no\n", "UsePAM yes\nUsePAM no\n", "UsePAM\n", "Match User x\nUsePAM no\n"})
     EXPECT_EQ(without(text), "") << text;
   const std::string include = "Include /etc/ssh/sshd_config.d/*.conf\n";
   EXPECT_EQ(without(include + "UsePAM yes\n", "UsePAM no\n"), "/etc/ssh/sshd_config.d/50-site.conf:1");
   EXPECT_EQ(without(include + "UsePAM no\n", "UsePAM yes\n"), "");
-  EXPECT_EQ(without("Include sshd_config.d/*.conf\n", "UsePAM no\n"), "/etc/ssh/sshd_config.d/50-site.conf:1");
+  EXPECT_EQ(without("Include sshd_config.d/*.conf\n", "UsePAM no\n"),
+            "/etc/ssh/sshd_config.d/50-site.conf:1");
   EXPECT_EQ(without("UsePAM yes\n" + include, "UsePAM no\n"), "");
   EXPECT_EQ(without(include, include + "UsePAM no\n"), "/etc/ssh/sshd_config.d/50-site.conf:2") << "a circle";
 }

@@ -162,17 +162,16 @@ std::vector<std::string> nm_lines_missing(std::string_view id, std::string_view 
 }
 
 std::vector<std::string> nm_lines_in_the_way(std::string_view text) {
-  // Users whose session it needs; interfaces that it joins (under their newer and older names); what the host
-  // must be: nm-settings-nmcli(5), and check_connection_compatible() of nm-device.c.
-  constexpr std::array<std::pair<const char*, const char*>, 8> kBinding{
-      {{"connection", "permissions"},
-       {"connection", "controller"},
-       {"connection", "master"},
-       {"connection", "port-type"},
-       {"connection", "slave-type"},
-       {"match", "driver"},
-       {"match", "kernel-command-line"},
-       {"match", "path"}}};
+  // Users, of whom one must have a session; the interface that it joins, by the newer and older keys;
+  // conditions of the host: nm-settings-nmcli(5), and check_connection_compatible() of nm-device.c.
+  constexpr std::array<std::pair<const char*, const char*>, 8> kBinding{{{"connection", "permissions"},
+                                                                         {"connection", "controller"},
+                                                                         {"connection", "master"},
+                                                                         {"connection", "port-type"},
+                                                                         {"connection", "slave-type"},
+                                                                         {"match", "driver"},
+                                                                         {"match", "kernel-command-line"},
+                                                                         {"match", "path"}}};
   auto now = keyfile_sections(text);
   std::vector<std::string> out;
   for (const auto& [section, key] : kBinding) {

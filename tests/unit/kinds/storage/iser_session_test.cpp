@@ -57,6 +57,16 @@ TEST_F(IserSessions, ABootLogsIn) {
   EXPECT_EQ(run(kIserText).exit, Exit::kOk);
 }
 
+TEST_F(IserSessions, ATargetOfUnitsThatTheBootDoesNotReachIsNamed) {
+  kernel->units.units.at("remote-fs.target").enabled = false;
+  const auto report = run(kIserText);
+  ASSERT_THAT(report.diagnostics, SizeIs(1));
+  EXPECT_EQ(
+      report.diagnostics.front().message,
+      "[[iser_session]]: remote-fs.target is not enabled, so the next boot does not start what it wants");
+  EXPECT_EQ(report.diagnostics.front().hint, "`systemctl enable remote-fs.target`");
+}
+
 TEST_F(IserSessions, ATargetThatIsAwayIsPendingAndAHoldTriesAgain) {
   const auto targets = std::exchange(iscsi.targets, {});
   EXPECT_EQ(run(kIserText).exit, Exit::kPartly);

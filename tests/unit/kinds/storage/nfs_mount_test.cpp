@@ -70,6 +70,22 @@ TEST(NfsMount, IsMountedAgainAfterAReboot) {
   EXPECT_THAT(kernel->faults.log(), IsEmpty());
 }
 
+TEST(NfsMount, ATargetThatTheBootDoesNotReachIsNamed) {
+  const auto said = [](const std::string& target, const std::string& more = "") {
+    auto kernel = fakes::FakeKernel::parse(
+        R"({ "files": { "/usr/sbin/mount.nfs": "" }, "units": { "remote-fs.target": )" + target + "} }");
+    auto host = kernel->host();
+    const auto report = core::diff(mount_document(kMount + more), host);
+    return report.diagnostics.empty() ? std::string() : report.diagnostics.front().message;
+  };
+  EXPECT_EQ(said(R"({"running": true})"),
+            "[[nfs_mount]]: remote-fs.target is not enabled, so the next boot does not start what it wants");
+  EXPECT_EQ(said(R"({"masked": true})"),
+            "[[nfs_mount]]: remote-fs.target is masked, so the next boot does not start what it wants");
+  EXPECT_EQ(said(R"({"enabled": true})"), "");
+  EXPECT_EQ(said("{}", "mount = false\n"), "") << "not mounted at boot in any case";
+}
+
 TEST(NfsMount, AFailedMountLeavesNothing) {
   auto kernel = fakes::FakeKernel::parse(kNfsHost);
   const auto before = kernel->dump({.without_files_below = "/var"});
