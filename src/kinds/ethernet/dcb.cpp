@@ -86,8 +86,8 @@ std::optional<std::string> lldpad(system::Files& files) {
   return std::nullopt;
 }
 
-/// What starts an lldpad that does not run, at the next boot: its service or its socket; empty when neither
-/// does.
+/// The service or socket of an lldpad that does not run now, by which the next boot starts it; empty when
+/// there is none.
 std::string starter_of_lldpad(World& world) {
   if (world.offline()) return {};
   return world.once("what starts lldpad", [&]() -> std::string {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What keeps NetworkManager from bringing a profile of ours up at the next boot, although it is up now.
+// Obstacles to a profile of ours at the next boot, although it is up now.
 #include "kinds/managers/nm_profile.hpp"
 
 #include <gmock/gmock.h>
