@@ -360,9 +360,8 @@ class RoceKind final : public Kind,
     if (!forced || model::Tos{*forced}.dscp() == wanted->dscp()) return {};
     const auto file = traffic_class_file(port);
     return fmt::format(
-        "the driver gives all connections of {}/{} traffic class {} (DSCP {}), not tos {} (DSCP {}): `echo "
-        "{} "
-        "> {}`, and remove what sets it at boot",
+        "the driver gives all connections of {}/{} traffic class {} (DSCP {}), not tos {} (DSCP {}): "
+        "`echo {} > {}`, and remove what sets it at boot",
         port.device->name, port.port->number, *forced, model::Tos{*forced}.dscp(), wanted->number,
         wanted->dscp(), wanted->number, file);
   }

@@ -81,8 +81,12 @@ std::optional<bool> starts_by_generator(const Unit& unit, system::Files& files) 
   return false;
 }
 
+bool is_masked_for_good(const Unit& unit) {
+  return unit.file == "masked" || (unit.load == "masked" && unit.file != "masked-runtime");
+}
+
 bool is_left_out_at_boot(const Unit& unit, system::Files& files) {
-  if (!unit.there() || unit.load == "masked" || unit.file == "masked") return true;
+  if (!unit.there() || is_masked_for_good(unit)) return true;
   if (unit.file != "disabled" && unit.file != "enabled-runtime") return false;
   return !starts_by_generator(unit, files).value_or(true);
 }

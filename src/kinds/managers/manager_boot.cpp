@@ -38,7 +38,7 @@ void warn_of_manager_at_boot(std::string_view kind, const ManagerUnits& manager,
   if (!units) return;  // where the manager is asked, this is said
   const auto service = units->find(names.front());
   if (service == units->end() || !service->second.there()) return;
-  const bool masked = service->second.load == "masked" || service->second.file == "masked";
+  const bool masked = is_masked_for_good(service->second);
   const bool left_out = std::all_of(units->begin(), units->end(), [&](const auto& named) {
     return is_left_out_at_boot(named.second, world.host().files);
   });

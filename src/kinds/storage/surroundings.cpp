@@ -92,7 +92,7 @@ void warn_of_remote_fs(std::string_view kind, const std::vector<model::Desired>&
   if (first == desired.end() || is_enabled_by_document(kRemoteFs, desired)) return;
   const auto unit = observe_unit(kRemoteFs, world.host());
   if (!unit || !*unit || !(*unit)->there() || !is_left_out_at_boot(**unit, world.host().files)) return;
-  const bool masked = (*unit)->load == "masked" || (*unit)->file == "masked";
+  const bool masked = is_masked_for_good(**unit);
   diagnostics.push_back(
       {model::Severity::kWarning,
        first->where,
