@@ -89,7 +89,78 @@ class PamStack {
   std::set<std::string> seen_;
 };
 
+/// The first line about PAM in sshd's files.
+class SshdConfig {
+ public:
+  explicit SshdConfig(system::Files& files) : files_(files) {}
+
+  /// @return whether the file, or one that it includes, decides
+  bool read(const std::string& path, int depth = 0) {
+    constexpr int kDepthMost = 16, kFilesMost = 100;  // SERVCONF_MAX_DEPTH; sshd has no limit of files
+    if (depth > kDepthMost || ++read_ > kFilesMost) return false;
+    const auto text = files_.read_linked(path);
+    if (!text || !*text) return false;
+    int number = 0;
+    for (const auto raw : base::split(**text, '\n')) {
+      ++number;
+      std::string line(base::trim(raw));
+      if (line.empty() || line.front() == '#') continue;
+      std::replace(line.begin(), line.end(), '=', ' ');
+      const auto words = base::words_of(line);
+      if (words.size() < 2) continue;
+      const auto keyword = base::lower(words[0]);
+      if (keyword == "match") return false;  // PAM is not a matter of those blocks
+      if (keyword == "usepam") {
+        if (base::lower(words[1]) == "no") without_ = fmt::format("{}:{}", path, number);
+        return true;
+      }
+      if (keyword != "include") continue;
+      for (std::size_t i = 1; i < words.size(); ++i) {
+        for (const auto& file : included(std::string(words[i]))) {
+          if (read(file, depth + 1)) return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  [[nodiscard]] const std::string& without() const { return without_; }
+
+ private:
+  /// Files of a pattern, of which only the last part may have wildcards, in the order of glob(3).
+  std::vector<std::string> included(std::string pattern) {
+    std::erase(pattern, '"');
+    if (!pattern.starts_with('/')) pattern = "/etc/ssh/" + pattern;
+    const auto slash = pattern.rfind('/');
+    const auto folder = pattern.substr(0, slash);
+    auto names = files_.list(folder);
+    std::vector<std::string> out;
+    if (!names) return out;
+    std::sort(names->begin(), names->end());
+    for (const auto& name : *names) {
+      if (base::matches_glob(pattern.substr(slash + 1), name))
+        out.push_back(fmt::format("{}/{}", folder, name));
+    }
+    return out;
+  }
+
+  system::Files& files_;
+  std::string without_;
+  int read_ = 0;
+};
+
 }  // namespace
+
+std::string sshd_without_pam(system::Files& files) {
+  SshdConfig config(files);
+  for (const auto* path : {"/etc/ssh/sshd_config", "/usr/etc/ssh/sshd_config"}) {
+    const auto text = files.read_linked(path);
+    if (!text || !*text) continue;
+    config.read(path);
+    break;
+  }
+  return config.without();
+}
 
 std::vector<std::string> logins_without_limits(system::Files& files) {
   constexpr std::array<const char*, 5> kLogins{"sshd", "login", "cron", "crond", "slurm"};

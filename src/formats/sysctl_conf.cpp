@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <optional>
 #include <set>
 
 #include "base/text.hpp"
@@ -108,6 +109,17 @@ Result<std::vector<ForeignSysctl>> foreign_sysctls(system::Files& files, const s
     }
   }
   if (conf == SysctlConf::kRead) look("/etc/sysctl.conf", Order::kBeforeOurs);
+  return out;
+}
+
+std::optional<ForeignSysctl> sysctl_in_file(system::Files& files, const std::string& file,
+                                            const std::string& path) {
+  std::optional<ForeignSysctl> out;
+  const auto text = files.read_linked(file);
+  if (!text || !*text) return out;
+  each_setting(**text, [&](int line, const std::string& other, const std::string* value) {
+    if (other == path && value != nullptr) out = ForeignSysctl{file, line, *value, true, false};
+  });
   return out;
 }
 

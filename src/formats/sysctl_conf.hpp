@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,5 +44,9 @@ SysctlConf observe_sysctl_conf(system::Files& files);
 /// a setting.
 base::Result<std::vector<ForeignSysctl>> foreign_sysctls(system::Files& files, const std::string& path,
                                                          SysctlConf conf = SysctlConf::kRead);
+
+/// The last line of a file that sets this path, as sysctl(8) reads a file; nothing without one.
+std::optional<ForeignSysctl> sysctl_in_file(system::Files& files, const std::string& file,
+                                            const std::string& path);
 
 }  // namespace rdmacfg::kinds

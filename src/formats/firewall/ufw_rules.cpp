@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/text.hpp"
+#include "formats/shell_value.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -77,6 +78,13 @@ bool ufw_refuses(system::Files& files, std::string_view interface, const Firewal
   const auto lines = base::split(std::string_view(*rules), '\n');
   return std::none_of(lines.begin(), lines.end(),
                       [&](std::string_view line) { return tuple_accepts(line, interface, port); });
+}
+
+std::string ufw_sysctl_file(system::Files& files) {
+  const auto conf = ufw_file(files, "/etc/ufw/ufw.conf"), defaults = ufw_file(files, "/etc/default/ufw");
+  if (!conf || !defaults || ufw_setting(*conf, "ENABLED") != "yes") return {};
+  auto file = shell_value(*defaults, "IPT_SYSCTL").value_or("");
+  return file.starts_with('/') ? file : std::string();
 }
 
 }  // namespace rdmacfg::kinds

@@ -3,6 +3,7 @@
 // /etc/ufw/user.rules, which its backend_iptables.py reads back. Read only.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "formats/firewall/firewall_port.hpp"
@@ -14,5 +15,9 @@ namespace rdmacfg::kinds {
 /// the interface to the port. A rule for the port counts as acceptance, whatever addresses it has. `false`
 /// also where files cannot be read.
 bool ufw_refuses(system::Files& files, std::string_view interface, const FirewallPort& port);
+
+/// The file whose kernel settings ufw sets with sysctl(8) whenever it starts or reloads its rules (IPT_SYSCTL
+/// of /etc/default/ufw, ufw-init-functions); empty without one, and where ufw is not enabled.
+std::string ufw_sysctl_file(system::Files& files);
 
 }  // namespace rdmacfg::kinds

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/text.hpp"
 #include "kinds/abilities.hpp"
@@ -16,7 +18,9 @@
 #include "kinds/ethernet/dcb_refusals.hpp"
 #include "kinds/ethernet/dcb_writer.hpp"
 #include "kinds/ethernet/lossless.hpp"
+#include "kinds/host/unit_boot.hpp"
 #include "kinds/kernel_release.hpp"
+#include "kinds/units.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -80,6 +84,21 @@ std::optional<std::string> lldpad(system::Files& files) {
     if (name && *name && base::trim(**name) == "lldpad") return pid;
   }
   return std::nullopt;
+}
+
+/// The service or socket of an lldpad that does not run now, by which the next boot starts it; empty when
+/// there is none.
+std::string starter_of_lldpad(World& world) {
+  if (world.offline()) return {};
+  return world.once("what starts lldpad", [&]() -> std::string {
+    const std::vector<std::string> names{"lldpad.service", "lldpad.socket"};
+    const auto units = observe_units_by_name(names, world.host());
+    if (!units) return {};
+    for (const auto& [name, unit] : *units) {
+      if (unit.there() && unit.load != "masked" && is_enabled(unit)) return name;
+    }
+    return {};
+  });
 }
 
 class DcbKind final : public Kind, public AwaitsKernel, public ClearsAway {
@@ -257,6 +276,11 @@ class DcbKind final : public Kind, public AwaitsKernel, public ClearsAway {
       verdict.warnings.push_back(fmt::format(
           "lldpad runs (process {}) and may overwrite this: systemctl disable --now lldpad.socket lldpad",
           *pid));
+    } else if (const auto unit = starter_of_lldpad(world); !unit.empty()) {
+      verdict.warnings.push_back(fmt::format(
+          "{} is enabled, so lldpad may overwrite this after the next boot: systemctl disable --now "
+          "lldpad.socket lldpad",
+          unit));
     }
     return verdict;
   }

@@ -282,10 +282,12 @@ class RoceKind final : public Kind,
                 const std::vector<std::string>& /*differing*/, World& world) const override {
     const auto port = roce_port(desired.key.id, world);
     if (!port || world.offline()) return {};
+    Verdict verdict;
+    if (auto other = overruled(desired, *port, world.host().files); !other.empty())
+      verdict.warnings.push_back(std::move(other));
     const auto folders = world.host().rdma_cm.observe_folders();
     if (!folders || std::find(folders->begin(), folders->end(), port->device->name) == folders->end())
-      return {};
-    Verdict verdict;
+      return verdict;
     verdict.warnings.push_back(
         fmt::format("another program left the folder /sys/kernel/config/rdma_cm/{0}, so rdma_cm cannot be "
                     "unloaded; rmdir it, "
@@ -349,6 +351,19 @@ class RoceKind final : public Kind,
     if (*now) return RoceWritten{(*now)->gid_type, (*now)->tos};
     const auto at = records.find(roce_instance(device, port, rdma_cm, host.boot_id));
     return at == records.end() ? RoceWritten{} : at->second.written;
+  }
+
+  /// That the driver of MLNX_OFED uses another DSCP than that of the default; empty where it does not.
+  static std::string overruled(const Desired& desired, const PortRef& port, system::Files& files) {
+    const auto wanted = model::from_attributes<Roce>(desired.settings).tos;
+    const auto forced = wanted ? forced_traffic_class(port, files) : std::nullopt;
+    if (!forced || model::Tos{*forced}.dscp() == wanted->dscp()) return {};
+    const auto file = traffic_class_file(port);
+    return fmt::format(
+        "the driver gives all connections of {}/{} traffic class {} (DSCP {}), not tos {} (DSCP {}): "
+        "`echo {} > {}`, and remove what sets it at boot",
+        port.device->name, port.port->number, *forced, model::Tos{*forced}.dscp(), wanted->number,
+        wanted->dscp(), wanted->number, file);
   }
 
   /// The features of software devices are known before they are made.

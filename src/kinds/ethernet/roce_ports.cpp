@@ -175,6 +175,19 @@ std::optional<PortRef> roce_port(const std::string& id, const World& world) {
   return std::nullopt;
 }
 
+std::string traffic_class_file(const PortRef& port) {
+  return fmt::format("/sys/class/infiniband/{}/tc/{}/traffic_class", port.device->name, port.port->number);
+}
+
+std::optional<std::int64_t> forced_traffic_class(const PortRef& port, system::Files& files) {
+  constexpr std::string_view kGlobal = "Global tclass=";
+  const auto text = files.read(traffic_class_file(port));
+  if (!text || !*text || !(*text)->starts_with(kGlobal)) return std::nullopt;
+  const std::string_view line = std::string_view(**text).substr(0, (*text)->find('\n'));
+  const auto number = base::parse_number(base::trim(line.substr(kGlobal.size())));
+  return number && *number <= 255 ? std::optional(static_cast<std::int64_t>(*number)) : std::nullopt;
+}
+
 std::vector<PortRef> ports_over(const Link& link, const World& world) {
   const bool bond = link.kind == kBond;
   std::vector<PortRef> out;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
@@ -14,6 +15,7 @@
 #include "kinds/ports/device_names.hpp"
 #include "model/diagnostic.hpp"
 #include "model/resource.hpp"
+#include "system/files.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -41,6 +43,14 @@ std::string roce_id(const system::RdmaDevice& device, int port);
 
 /// The port with that id; nothing while it is not there.
 std::optional<PortRef> roce_port(const std::string& id, const World& world);
+
+/// The traffic class that MLNX_OFED's mlx5_ib gives every connection over a port, whatever its application or
+/// rdma_cm asked for: the number in "Global tclass=106" of tc/N/traffic_class. Nothing without one, as with
+/// upstream's driver, which has no such file.
+std::optional<std::int64_t> forced_traffic_class(const PortRef& port, system::Files& files);
+
+/// The file that sets it.
+std::string traffic_class_file(const PortRef& port);
 
 /// The ports over an interface; none while there is no such device. Of a bond all that are over it or over
 /// what is in it: one device in a RoCE LAG, else one for each. Of what is in a bond its own, or the bond's.

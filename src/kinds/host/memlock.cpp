@@ -238,6 +238,15 @@ class MemlockKind final : public Kind {
  private:
   /// Once for a document: limits are set by a module of PAM.
   static void warn_of_stacks(const Desired& resource, system::Files& files, Diagnostics& diagnostics) {
+    if (const auto place = sshd_without_pam(files); !place.empty()) {
+      diagnostics.push_back(
+          {Severity::kWarning,
+           resource.where,
+           fmt::format("[[memlock]]: {} switches PAM off in sshd, so no limit applies to its sessions",
+                       place),
+           "write \"UsePAM yes\" there, and reload sshd",
+           {}});
+    }
     const auto logins = logins_without_limits(files);
     if (logins.empty()) return;
     diagnostics.push_back(

@@ -12,6 +12,7 @@
 #include "kinds/entry.hpp"
 #include "kinds/host/memlock.hpp"
 #include "kinds/host/memlock_process.hpp"
+#include "kinds/host/slurm_limits.hpp"
 #include "kinds/units.hpp"
 
 namespace rdmacfg::kinds {
@@ -169,6 +170,7 @@ class MemlockUnitKind final : public Kind, public ClearsAway, public NeedsWatchi
           resource.settings["process"] = resource.settings["limit"];
         }
       }
+      if (resource.key.id == "slurmd.service") warn_of_slurm(resource, world.host().files, diagnostics);
       const auto others = foreign_drop_ins(world.host().files, resource.key.id);
       if (!others) continue;
       for (const auto& other : *others) {
@@ -272,6 +274,18 @@ class MemlockUnitKind final : public Kind, public ClearsAway, public NeedsWatchi
   }
 
  private:
+  static void warn_of_slurm(const Desired& resource, system::Files& files, Diagnostics& diagnostics) {
+    const auto file = slurm_conf_that_propagates(files);
+    if (file.empty()) return;
+    diagnostics.push_back(
+        {Severity::kWarning,
+         resource.where,
+         fmt::format("by {}, jobs get the limit of the session that submits them, not that of {}", file,
+                     resource.key.id),
+         "write PropagateResourceLimitsExcept=MEMLOCK there, and run `scontrol reconfigure`",
+         {}});
+  }
+
   static std::optional<ForeignLimit> overruled(const Desired& desired, system::Host& host) {
     const auto wanted = model::from_attributes<MemlockUnit>(desired.settings).limit;
     return wanted ? overruling_drop_in(host.files, desired.key.id, *wanted) : std::nullopt;

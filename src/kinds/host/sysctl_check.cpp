@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "formats/firewall/ufw_rules.hpp"
 #include "kinds/host/sysctl_entry.hpp"
 
 namespace rdmacfg::kinds {
@@ -30,7 +31,10 @@ std::optional<std::string> tuned_value(const std::string& written, const std::st
 }  // namespace
 
 OtherSysctlSetters::OtherSysctlSetters(system::Files& files)
-    : tuned_(read_tuned_sysctls(files)), conf_(observe_sysctl_conf(files)) {
+    : tuned_(read_tuned_sysctls(files)),
+      conf_(observe_sysctl_conf(files)),
+      files_(&files),
+      ufw_file_(ufw_sysctl_file(files)) {
   for (auto& line : tmpfiles_lines(files)) {
     if (line.act == TmpfilesLine::Act::kWrite && line.path.starts_with("/proc/"))
       writes_.push_back(std::move(line));
@@ -56,6 +60,12 @@ void OtherSysctlSetters::warn(const model::Desired& resource, model::Diagnostics
     tell(fmt::format("{}:{} writes {} to {} at boot", line.file, line.line, line.argument, path),
          "systemd-tmpfiles and systemd-sysctl run in no fixed order, and the later one wins: remove the line "
          "there");
+  }
+  const auto line = ufw_file_.empty() ? std::nullopt : sysctl_in_file(*files_, ufw_file_, resource.key.id);
+  if (line && !same_sysctl_value(line->value, ours)) {
+    tell(fmt::format("{}:{} makes ufw set {} to {}", line->file, line->line, resource.key.id, line->value),
+         "ufw sets it at boot and whenever it reloads its rules: change the line there, or write "
+         "IPT_SYSCTL= in /etc/default/ufw");
   }
   if (!tuned_.active || tuned_.reapplies) return;  // else ours comes after the profile
   const auto at = tuned_.settings.find(resource.key.id);

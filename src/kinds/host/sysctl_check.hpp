@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs beside systemd-sysctl that set kernel settings at boot: tuned and systemd-tmpfiles.
+// Programs beside systemd-sysctl that set kernel settings at boot: tuned, systemd-tmpfiles and ufw.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -16,6 +17,7 @@ namespace rdmacfg::kinds {
 
 class OtherSysctlSetters {
  public:
+  /// `files` are to outlive it.
   explicit OtherSysctlSetters(system::Files& files);
 
   /// Warns where one of them gives a setting another value than our file. Files of sysctl.d are not its
@@ -25,6 +27,9 @@ class OtherSysctlSetters {
   /// Whether a file of sysctl.d that systemd-sysctl reads before ours is read after ours by tuned.
   [[nodiscard]] bool tuned_reads_last(std::string_view file) const;
 
+  /// Whether ufw sets what this file says, after systemd-sysctl.
+  [[nodiscard]] bool ufw_sets(std::string_view file) const { return !file.empty() && file == ufw_file_; }
+
   /// Whether systemd-sysctl, sysctl(8) or tuned reads /etc/sysctl.conf itself.
   [[nodiscard]] SysctlConf sysctl_conf() const;
 
@@ -32,6 +37,8 @@ class OtherSysctlSetters {
   TunedSysctls tuned_;
   SysctlConf conf_;  ///< without tuned
   std::vector<TmpfilesLine> writes_;
+  system::Files* files_;
+  std::string ufw_file_;
 };
 
 }  // namespace rdmacfg::kinds

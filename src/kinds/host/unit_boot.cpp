@@ -81,6 +81,23 @@ std::optional<bool> starts_by_generator(const Unit& unit, system::Files& files) 
   return false;
 }
 
+bool is_masked_for_good(const Unit& unit) {
+  return unit.file == "masked" || (unit.load == "masked" && unit.file != "masked-runtime");
+}
+
+bool is_left_out_at_boot(const Unit& unit, system::Files& files) {
+  if (!unit.there() || is_masked_for_good(unit)) return true;
+  if (unit.file != "disabled" && unit.file != "enabled-runtime") return false;
+  return !starts_by_generator(unit, files).value_or(true);
+}
+
+bool is_enabled_by_document(std::string_view unit, const std::vector<model::Desired>& desired) {
+  return std::any_of(desired.begin(), desired.end(), [&](const model::Desired& resource) {
+    return resource.key.kind == "service" && resource.key.id == unit &&
+           model::value_of(resource.settings, "enabled") == model::Value{true};
+  });
+}
+
 std::optional<bool> starts_at_boot(const Unit& unit, system::Files& files) {
   if (is_init_script(unit, files)) return starts_by_links(script_of(unit), files);
   return is_generated(unit) ? starts_by_generator(unit, files) : std::optional(is_enabled(unit));

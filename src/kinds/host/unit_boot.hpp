@@ -5,7 +5,9 @@
 
 #include <optional>
 #include <string_view>
+#include <vector>
 
+#include "model/resource.hpp"
 #include "system/files.hpp"
 #include "system/units.hpp"
 
@@ -32,6 +34,16 @@ std::optional<bool> starts_by_links(std::string_view script, system::Files& file
 /// Whether a generator made a link that starts its unit: generators do so in place of `systemctl enable`
 /// (systemd.generator(7); of Quadlet's, podman-systemd.unit(5)). Nothing where a folder cannot be read.
 std::optional<bool> starts_by_generator(const system::Unit& unit, system::Files& files);
+
+/// Whether a unit stays masked after a boot, which `systemctl mask --runtime` does not do.
+bool is_masked_for_good(const system::Unit& unit);
+
+/// Whether the next boot leaves a unit out although it may run now: it is masked, disabled, or enabled for
+/// this boot only, and no generator makes a link for it.
+bool is_left_out_at_boot(const system::Unit& unit, system::Files& files);
+
+/// Whether a [[service]] entry of the document enables the unit.
+bool is_enabled_by_document(std::string_view unit, const std::vector<model::Desired>& desired);
 
 /// By whichever of these its unit is started. Nothing where that cannot be read.
 std::optional<bool> starts_at_boot(const system::Unit& unit, system::Files& files);

@@ -20,6 +20,7 @@
 #include "kinds/entry.hpp"
 #include "kinds/host/sysctl_entry.hpp"
 #include "kinds/ipoib/link_settings.hpp"
+#include "kinds/managers/manager_boot.hpp"
 #include "kinds/ports/held_by_port.hpp"
 
 namespace rdmacfg::kinds {
@@ -190,6 +191,7 @@ class NetworkdKind final : public Kind, public AwaitsKernel, public HeldByPort {
              Diagnostics& diagnostics) const override {
     warn_of_accept_ra(desired, world, diagnostics);
     warn_of_older_drop_ins(desired, world, diagnostics);
+    warn_of_manager_at_boot(kNetworkdKind, networkd_units(), desired, world, diagnostics);
     leave_to_networkd(desired, observed, world);
     std::optional<bool> runs;
     std::set<std::string> there, in_part;

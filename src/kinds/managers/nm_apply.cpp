@@ -33,10 +33,10 @@ struct ProfileStep {
   bool loads = true;                  ///< NetworkManager is to read the file
 };
 
-/// A keyfile with what it lacks, as it is observed.
+/// A keyfile with what others removed and added, as it is observed.
 model::Attributes keyfile_settings(const std::string& id, const std::string& text) {
   auto profile = parse_keyfile(text);
-  if (auto missing = nm_lines_missing(id, text); !missing.empty()) profile.edited = std::move(missing);
+  if (auto edited = nm_lines_edited(id, text); !edited.empty()) profile.edited = std::move(edited);
   return model::to_attributes(profile);
 }
 

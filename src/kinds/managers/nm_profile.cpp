@@ -17,6 +17,7 @@
 #include "kinds/address/profiles/foreign_profiles.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/ipoib/link_settings.hpp"
+#include "kinds/managers/manager_boot.hpp"
 #include "kinds/ports/held_by_port.hpp"
 
 namespace rdmacfg::kinds {
@@ -200,6 +201,7 @@ class NmProfileKind final : public Kind, public AwaitsKernel, public ClearsAway,
       }
     }
     warn_of_foreign_profiles(desired, world, diagnostics);
+    warn_of_manager_at_boot(kNmProfileKind, network_manager_units(), desired, world, diagnostics);
   }
 
   Result<void> prepare(std::span<Change*> changes, World& world) const override {
@@ -325,7 +327,7 @@ class NmProfileKind final : public Kind, public AwaitsKernel, public ClearsAway,
       if (!text) return base::fail(text.error());
       if (!*text) continue;
       auto profile = parse_keyfile(**text);
-      if (auto missing = nm_lines_missing(*id, **text); !missing.empty()) profile.edited = std::move(missing);
+      if (auto edited = nm_lines_edited(*id, **text); !edited.empty()) profile.edited = std::move(edited);
       observed.settings = model::to_attributes(profile);
       observed.ours_by_nature = true;
       out.push_back(std::move(observed));

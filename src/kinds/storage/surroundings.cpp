@@ -8,6 +8,7 @@
 
 #include "base/text.hpp"
 #include "kinds/host/package_table.hpp"
+#include "kinds/host/unit_boot.hpp"
 #include "kinds/units.hpp"
 #include "model/types/inet_types.hpp"
 
@@ -79,6 +80,28 @@ std::string why_no_unit(const std::string& unit, std::string_view package, syste
   const auto found = observe_unit(unit, host);
   if (!found || !*found) return kNoSystemd;
   return (*found)->there() ? std::string() : without_program(unit, package, host.files);
+}
+
+void warn_of_remote_fs(std::string_view kind, const std::vector<model::Desired>& desired, World& world,
+                       model::Diagnostics& diagnostics) {
+  constexpr const char* kRemoteFs = "remote-fs.target";
+  if (world.offline()) return;
+  const auto first = std::find_if(desired.begin(), desired.end(), [&](const model::Desired& resource) {
+    return resource.key.kind == kind && model::value_of(resource.settings, "at_boot") == model::Value{true};
+  });
+  if (first == desired.end() || is_enabled_by_document(kRemoteFs, desired)) return;
+  const auto unit = observe_unit(kRemoteFs, world.host());
+  if (!unit || !*unit || !(*unit)->there() || !is_left_out_at_boot(**unit, world.host().files)) return;
+  const bool masked = is_masked_for_good(**unit);
+  diagnostics.push_back(
+      {model::Severity::kWarning,
+       first->where,
+       fmt::format("[[{}]]: {} is {}, so the next boot does not start what it wants", kind, kRemoteFs,
+                   masked ? "masked" : "not enabled"),
+       fmt::format("{}`systemctl enable {}`",
+                   masked ? fmt::format("`systemctl unmask {}`, then ", kRemoteFs) : std::string(),
+                   kRemoteFs),
+       {}});
 }
 
 std::string why_no_program(const NeededProgram& program, const std::string& unit, system::Host& host) {

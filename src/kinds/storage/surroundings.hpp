@@ -13,6 +13,8 @@
 #include "formats/storage/mount_table.hpp"
 #include "kinds/kind.hpp"
 #include "kinds/mounts.hpp"
+#include "kinds/world.hpp"
+#include "model/diagnostic.hpp"
 #include "model/resource.hpp"
 #include "system/files.hpp"
 #include "system/host.hpp"
@@ -39,6 +41,11 @@ bool wants_any(const std::vector<model::Desired>& desired, std::string_view kind
 /// Why a unit of others cannot do a kind's work now: no systemd answers, or there is no such unit, which
 /// `package` has. Empty: it can.
 std::string why_no_unit(const std::string& unit, std::string_view package, system::Host& host);
+
+/// Warns where remote-fs.target, by which systemd starts what is `at_boot` of this kind, does not start at
+/// boot itself; once, at the first such resource.
+void warn_of_remote_fs(std::string_view kind, const std::vector<model::Desired>& desired, World& world,
+                       model::Diagnostics& diagnostics);
 
 /// A program of others that units of ours run.
 struct NeededProgram {

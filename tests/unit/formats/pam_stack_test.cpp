@@ -62,5 +62,27 @@ TEST(PamStack, ServicesThatAreNotThereHaveNoSessions) {
               ElementsAre("cron"));
 }
 
+/// sshd_config(5): of a keyword the first line counts.
+TEST(PamStack, SshdMayDoWithoutPam) {
+  const auto without = [](const std::string& main, const std::string& included = "") {
+    fakes::Faults faults;
+    fakes::MemoryFiles files(faults);
+    files.content = {{"/etc/ssh/sshd_config", main}, {"/etc/ssh/sshd_config.d/50-site.conf", included}};
+    return sshd_without_pam(files);
+  };
+  EXPECT_EQ(without("# x\nUsePAM no\n"), "/etc/ssh/sshd_config:2");
+  EXPECT_EQ(without("usepam=No\nUsePAM yes\n"), "/etc/ssh/sshd_config:1");
+  for (const auto* text :
+       {"", "#UsePAM no\n", "UsePAM yes\nUsePAM no\n", "UsePAM\n", "Match User x\nUsePAM no\n"})
+    EXPECT_EQ(without(text), "") << text;
+  const std::string include = "Include /etc/ssh/sshd_config.d/*.conf\n";
+  EXPECT_EQ(without(include + "UsePAM yes\n", "UsePAM no\n"), "/etc/ssh/sshd_config.d/50-site.conf:1");
+  EXPECT_EQ(without(include + "UsePAM no\n", "UsePAM yes\n"), "");
+  EXPECT_EQ(without("Include sshd_config.d/*.conf\n", "UsePAM no\n"),
+            "/etc/ssh/sshd_config.d/50-site.conf:1");
+  EXPECT_EQ(without("UsePAM yes\n" + include, "UsePAM no\n"), "");
+  EXPECT_EQ(without(include, include + "UsePAM no\n"), "/etc/ssh/sshd_config.d/50-site.conf:2") << "a circle";
+}
+
 }  // namespace
 }  // namespace rdmacfg::kinds

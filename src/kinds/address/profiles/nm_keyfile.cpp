@@ -161,6 +161,36 @@ std::vector<std::string> nm_lines_missing(std::string_view id, std::string_view 
   return out;
 }
 
+std::vector<std::string> nm_lines_in_the_way(std::string_view text) {
+  // Users, of whom one must have a session; the interface that it joins, by the newer and older keys;
+  // conditions of the host: nm-settings-nmcli(5), and check_connection_compatible() of nm-device.c.
+  constexpr std::array<std::pair<const char*, const char*>, 8> kBinding{{{"connection", "permissions"},
+                                                                         {"connection", "controller"},
+                                                                         {"connection", "master"},
+                                                                         {"connection", "port-type"},
+                                                                         {"connection", "slave-type"},
+                                                                         {"match", "driver"},
+                                                                         {"match", "kernel-command-line"},
+                                                                         {"match", "path"}}};
+  auto now = keyfile_sections(text);
+  std::vector<std::string> out;
+  for (const auto& [section, key] : kBinding) {
+    if (const auto there = text_of(now[section], key); !there.empty())
+      out.push_back(fmt::format("+ {}={}", key, there));
+  }
+  const auto profile = parse_keyfile(text);
+  const auto bound = text_of(now["connection"], "interface-name");
+  const auto own = nm_interface_name(profile).value_or(profile.name.value_or(""));
+  if (!bound.empty() && bound != own) out.push_back("+ interface-name=" + bound);
+  return out;
+}
+
+std::vector<std::string> nm_lines_edited(std::string_view id, std::string_view text) {
+  auto out = nm_lines_missing(id, text);
+  for (auto& line : nm_lines_in_the_way(text)) out.push_back(std::move(line));
+  return out;
+}
+
 std::vector<std::string> inet_lines(const WantedFamily& family) {
   if (family.section == nullptr)
     return {family.family == Family::kIpv4 ? "method=disabled" : "method=link-local"};

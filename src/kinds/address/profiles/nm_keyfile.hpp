@@ -59,8 +59,11 @@ struct NmProfile {
                    "Whether NetworkManager activates the profile automatically.", "-"),
       model::field("ipv4", &NmProfile::ipv4, model::Role::kSetting, "Section [ipv4].", "-"),
       model::field("ipv6", &NmProfile::ipv6, model::Role::kSetting, "Section [ipv6].", "-"),
-      model::field("edited", &NmProfile::edited, model::Role::kSetting,
-                   "Lines that others removed (-), and that make it the profile of this interface.", "-"),
+      model::field(
+          "edited", &NmProfile::edited, model::Role::kSetting,
+          "Lines that others removed (-) that make it the profile of this interface, and that others "
+          "added (+) that keep it from being activated.",
+          "-"),
       model::field("active", &NmProfile::active, model::Role::kSetting,
                    "Whether the profile is up and in effect, while NetworkManager runs.", "-"),
       model::spoken_as(model::field("live_mode", &NmProfile::live_mode, model::Role::kDerived,
@@ -103,6 +106,14 @@ NmProfile parse_keyfile(std::string_view text);
 /// interface `id`: those that it lacks, "- type=infiniband". It has loaded the profile, and reads the file
 /// when it starts again.
 std::vector<std::string> nm_lines_missing(std::string_view id, std::string_view text);
+
+/// Lines that others added and that keep NetworkManager from activating the profile on its interface at a
+/// boot, or have it join another one: "+ permissions=user:alice:;". Those of nmcli that change nothing of
+/// this are left alone.
+std::vector<std::string> nm_lines_in_the_way(std::string_view text);
+
+/// Lines of both sorts: the faults of a keyfile of ours beside the values of the document.
+std::vector<std::string> nm_lines_edited(std::string_view id, std::string_view text);
 
 /// Lines of [ipv4] or [ipv6]; a family that the document does not mention has no addresses of its own.
 std::vector<std::string> inet_lines(const WantedFamily& family);

@@ -164,6 +164,7 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
       auto why = why_not.empty() ? why_another_there(*portal, *sessions, host) : why_not;
       if (!why.empty()) postpone(resource, std::move(why));
     }
+    if (why_not.empty()) warn_of_remote_fs(kIserKind, desired, world, diagnostics);
   }
 
   Result<void> prepare(std::span<Change*> changes, World& world) const override {

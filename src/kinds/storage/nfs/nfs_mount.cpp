@@ -185,6 +185,7 @@ class NfsMountKind final : public Kind, public NeedsWatching {
         postpone(resource, why_not);
       }
     }
+    if (why_not.empty()) warn_of_remote_fs(kNfsMountKind, desired, world, diagnostics);
   }
 
   Result<void> prepare(std::span<Change*> changes, World& /*world*/) const override {

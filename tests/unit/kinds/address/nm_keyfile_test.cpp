@@ -73,6 +73,32 @@ TEST(NmKeyfile, LinesThatMakeItTheProfileOfThePortAreMissed) {
   EXPECT_TRUE(nm_lines_missing(kNmKeyfileChild, render_keyfile(kNmKeyfileChild, child)).empty());
 }
 
+/// Lines that `nmcli connection modify` adds to a profile that is up; they count at its next activation.
+TEST(NmKeyfile, LinesThatKeepItFromItsInterfaceAreNamed) {
+  const auto text = render_keyfile(kNmKeyfilePort, parent());
+  EXPECT_TRUE(nm_lines_in_the_way(text).empty());
+  const auto with = [&](const std::string& section, const std::string& lines) {
+    auto edited = text;
+    edited.insert(edited.find(section) + section.size(), lines);
+    return nm_lines_in_the_way(edited);
+  };
+  using Lines = std::vector<std::string>;
+  EXPECT_EQ(with("[connection]\n", "permissions=user:alice:;\n"), Lines{"+ permissions=user:alice:;"});
+  EXPECT_EQ(with("[connection]\n", "permissions=\n"), Lines{}) << "everybody's";
+  EXPECT_EQ(with("[connection]\n", "master=bond0\nslave-type=bond\n"),
+            (Lines{"+ master=bond0", "+ slave-type=bond"}));
+  EXPECT_EQ(with("[connection]\n", "interface-name=ib7\n"), Lines{"+ interface-name=ib7"});
+  EXPECT_EQ(with("[connection]\n", "interface-name=mlx4_ib0\nautoconnect-priority=3\nzone=trusted\n"),
+            Lines{});
+  EXPECT_EQ(with("[match]\n", "kernel-command-line=rescue;\n"), Lines{"+ kernel-command-line=rescue;"});
+  auto child = parent();
+  child.pkey = model::Pkey::make(2).value();
+  child.parent = "mlx4_ib0";
+  child.name = "mlx4_ib0.8002";
+  const auto of_child = render_keyfile(kNmKeyfileChild, child);
+  EXPECT_TRUE(nm_lines_edited(kNmKeyfileChild, of_child).empty());
+}
+
 TEST(NmKeyfile, IdsAndFilesAreOneToOne) {
   for (const auto* id : {kNmKeyfilePort, kNmKeyfileChild}) {
     const auto file = nm_file(id);

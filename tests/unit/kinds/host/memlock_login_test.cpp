@@ -103,5 +103,19 @@ TEST(MemlockLogin, SessionsWithoutTheModuleAreNamed) {
             "there");
 }
 
+TEST(MemlockLogin, SshdWithoutPamIsNamed) {
+  auto kernel = fakes::FakeKernel::parse(R"({"groups": ["rdma"]})");
+  kernel->files.content["/etc/ssh/sshd_config"] = "Port 22\nUsePAM no\n";
+  auto host = kernel->host();
+  const auto report = core::diff(
+      config::parse_texts({{"config.toml", "version = 1\n[[memlock]]\nlimit = 64\ndomain = \"@rdma\"\n"}},
+                          "node1", grammar()),
+      host);
+  ASSERT_EQ(report.diagnostics.size(), 1U);
+  EXPECT_EQ(
+      report.diagnostics[0].message,
+      "[[memlock]]: /etc/ssh/sshd_config:2 switches PAM off in sshd, so no limit applies to its sessions");
+}
+
 }  // namespace
 }  // namespace rdmacfg::kinds

@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <cstddef>
+#include <string>
 
 #include "catalog/all.hpp"
 #include "config/document.hpp"
@@ -39,6 +40,34 @@ TEST(MemlockUnit, AnUndoneApplyBringsBackWhatSomebodyHasWritten) {
     EXPECT_EQ(kernel->dump({.without_files_below = "/var"}), before);
   }
   EXPECT_GT(undone, 0U);
+}
+
+/// slurm.conf(5): PropagateResourceLimits is ALL by default.
+TEST(MemlockUnit, JobsOfSlurmMayGetTheLimitOfTheirSubmitter) {
+  const auto said = [](const std::string& path, const std::string& conf) {
+    auto kernel = fakes::FakeKernel::parse(
+        R"({"groups": ["rdma"], "units": {"slurmd.service": {}, "munge.service": {}}})");
+    kernel->files.content[path] = conf;
+    auto host = kernel->host();
+    std::string out;
+    const auto report =
+        core::diff(config::parse_texts({{"config.toml", kEditedDocument}}, "node1", grammar()), host);
+    for (const auto& diagnostic : report.diagnostics) out += diagnostic.message + "\n";
+    return out;
+  };
+  const std::string path = "/etc/slurm/slurm.conf";
+  const auto told =
+      "by " + path + ", jobs get the limit of the session that submits them, not that of slurmd.service\n";
+  for (const auto* conf :
+       {"ClusterName=a\n", "PropagateResourceLimits=ALL\n", "#PropagateResourceLimitsExcept=MEMLOCK\n",
+        "ClusterName=a PropagateResourceLimits=CORE,MEMLOCK\n", "PropagateResourceLimitsExcept=NOFILE\n"})
+    EXPECT_EQ(said(path, conf), told) << conf;
+  for (const auto* conf :
+       {"PropagateResourceLimitsExcept=MEMLOCK\n", "propagateresourcelimitsexcept=Core,Memlock # x\n",
+        "PropagateResourceLimitsExcept=ALL\n", "PropagateResourceLimits=NONE\n",
+        "PropagateResourceLimits=NOFILE\n", "Include /etc/slurm/site.conf\n"})
+    EXPECT_EQ(said(path, conf), "") << conf;
+  EXPECT_EQ(said("/etc/slurm/other.conf", ""), "") << "no slurm.conf";
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tuned and systemd-tmpfiles set kernel settings at boot, too.
+// tuned, systemd-tmpfiles and ufw set kernel settings at boot, too.
 #include "kinds/host/sysctl_check.hpp"
 
 #include <gtest/gtest.h>
@@ -110,6 +110,27 @@ TEST(SysctlCheck, AnIncludedProfileComesFirst) {
   texts["/etc/tuned/profiles/site/tuned.conf"] = "[main]\ninclude=base\n";
   EXPECT_EQ(said_about(texts),
             "/usr/lib/tuned/base/tuned.conf:4 makes tuned set net/core/rmem_max to 8192\n");
+}
+
+/// ip_sysctl of ufw-init-functions: sysctl -e -q -p $IPT_SYSCTL
+TEST(SysctlCheck, AnEnabledUfwSetsWhatItsFileSays) {
+  const auto with_ufw = [](const std::string& enabled, const std::string& defaults,
+                           const std::string& settings) {
+    return said_about({{"/etc/ufw/ufw.conf", "ENABLED=" + enabled + "\n"},
+                       {"/etc/default/ufw", defaults},
+                       {"/etc/ufw/sysctl.conf", settings}});
+  };
+  const std::string defaults = "IPV6=yes\n# comment\nIPT_SYSCTL=/etc/ufw/sysctl.conf\n";
+  const std::string settings = "# ufw\nnet/core/rmem_max=1024\nnet/core/rmem_max=8192\n";
+  EXPECT_EQ(with_ufw("yes", defaults, settings),
+            "/etc/ufw/sysctl.conf:3 makes ufw set net/core/rmem_max to 8192\n");
+  EXPECT_EQ(with_ufw("no", defaults, settings), "");
+  EXPECT_EQ(with_ufw("yes", "IPT_SYSCTL=\n", settings), "");
+  EXPECT_EQ(with_ufw("yes", "IPV6=yes\n", settings), "");
+  EXPECT_EQ(with_ufw("yes", defaults, "#net/core/rmem_max=8192\nnet/core/rmem_max=4096\n"), "");
+  EXPECT_EQ(with_ufw("yes", defaults, "net.core.rmem_max = 8192\n"),
+            "/etc/ufw/sysctl.conf:1 makes ufw set net/core/rmem_max to 8192\n")
+      << "as sysctl(8) spells it";
 }
 
 TEST(SysctlCheck, SysctlConfIsReadByTunedWhereSystemdLeavesItOut) {

@@ -41,5 +41,30 @@ TEST(Networkd, RouterAdvertisementsAreNotTheKernelsThere) {
   EXPECT_TRUE(warns_of_accept_ra("networkd", "fab0", 1, "name = \"fab0\"\n")) << "its name to come";
 }
 
+/// netplan's generator has a link of its own; systemd-networkd.socket starts the service at boot, too.
+TEST(Networkd, OneThatDoesNotStartAtBootIsNamed) {
+  const auto warns = [](const std::string& units, const std::string& link = "") {
+    auto kernel = fakes::FakeKernel::parse(
+        R"({"networkd": {"fails": []}, "devices": [{"name": "mlx4_0", "pci": "0000:10:00.0", "ports": [
+            {"guid": "00:02:c9:03:00:31:78:f2", "interface": {"name": "ib0", "up": true}}]}], "units": {)" +
+        units + "}}");
+    if (!link.empty()) kernel->files.content[link] = "";
+    auto host = kernel->host();
+    const std::string text =
+        "version = 1\n[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:f2\"\nbackend = \"networkd\"\n"
+        "ipv4 = { addresses = [\"192.0.2.1/24\"] }\n";
+    const auto report = core::diff(config::parse_texts({{"config.toml", text}}, "node1", grammar()), host);
+    for (const auto& diagnostic : report.diagnostics) {
+      if (diagnostic.message.starts_with("systemd-networkd.service is not enabled, so ")) return true;
+    }
+    return false;
+  };
+  const std::string disabled = "\"systemd-networkd.service\": {\"running\": true}";
+  EXPECT_TRUE(warns(disabled));
+  EXPECT_FALSE(warns("\"systemd-networkd.service\": {\"running\": true, \"enabled\": true}"));
+  EXPECT_FALSE(warns(disabled + ", \"systemd-networkd.socket\": {\"enabled\": true}"));
+  EXPECT_FALSE(warns(disabled, "/run/systemd/generator/multi-user.target.wants/systemd-networkd.service"));
+}
+
 }  // namespace
 }  // namespace rdmacfg::kinds

@@ -28,7 +28,7 @@ class IserSessions : public SessionHost {
  protected:
   IserSessions()
       : SessionHost(R"({
-    "files": { "/usr/sbin/iscsiadm": "" }, "units": { "remote-fs.target": {} },
+    "files": { "/usr/sbin/iscsiadm": "" }, "units": { "remote-fs.target": {"enabled": true} },
     "iscsi": { "targets": ["iqn.2026-01.org.example:a 192.0.2.1:3260,1"] } })") {}
 
   std::string& unit() { return kernel->files.content[std::string(kIserUnitFile)]; }
@@ -55,6 +55,16 @@ TEST_F(IserSessions, ABootLogsIn) {
   kernel->reboot();
   EXPECT_THAT(iscsi.sessions, SizeIs(1));
   EXPECT_EQ(run(kIserText).exit, Exit::kOk);
+}
+
+TEST_F(IserSessions, ATargetOfUnitsThatTheBootDoesNotReachIsNamed) {
+  kernel->units.units.at("remote-fs.target").enabled = false;
+  const auto report = run(kIserText);
+  ASSERT_THAT(report.diagnostics, SizeIs(1));
+  EXPECT_EQ(
+      report.diagnostics.front().message,
+      "[[iser_session]]: remote-fs.target is not enabled, so the next boot does not start what it wants");
+  EXPECT_EQ(report.diagnostics.front().hint, "`systemctl enable remote-fs.target`");
 }
 
 TEST_F(IserSessions, ATargetThatIsAwayIsPendingAndAHoldTriesAgain) {

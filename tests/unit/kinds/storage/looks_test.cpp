@@ -39,7 +39,7 @@ std::vector<ManyEntries> many_entries() {
       {"nvme_connection", [](int i) { return fmt::format(R"("192.0.2.{0}": ["nqn.x:n{0}"])", i); },
        [](int i) { return fmt::format("[[nvme_connection]]\naddress = \"192.0.2.{}\"\n", i); },
        [](const std::string& parts) {
-         return R"({"units": {"remote-fs.target": {}, "nvmf-autoconnect.service": {"oneshot": true}},
+         return R"({"units": {"remote-fs.target": {"enabled": true}, "nvmf-autoconnect.service": {"oneshot": true}},
                     "nvme_host": {"targets": {)" +
                 parts + "}}}";
        },
@@ -51,7 +51,7 @@ std::vector<ManyEntries> many_entries() {
              "[[iser_session]]\ntarget = \"iqn.2026-01.org.example:n{}\"\naddress = \"192.0.2.1\"\n", i);
        },
        [](const std::string& parts) {
-         return R"({"files": {"/usr/sbin/iscsiadm": ""}, "units": {"remote-fs.target": {}},
+         return R"({"files": {"/usr/sbin/iscsiadm": ""}, "units": {"remote-fs.target": {"enabled": true}},
                     "iscsi": {"targets": [)" +
                 parts + "]}}";
        },

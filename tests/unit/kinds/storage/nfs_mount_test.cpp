@@ -20,7 +20,7 @@ using testing::IsEmpty;
 constexpr const char* kMount =
     "version = 1\n[[nfs_mount]]\npath = \"/scratch\"\nserver = \"192.0.2.1\"\nexport = \"/export\"\n";
 constexpr const char* kNfsHost =
-    R"({ "files": { "/usr/sbin/mount.nfs": "" }, "units": { "remote-fs.target": {} } })";
+    R"({ "files": { "/usr/sbin/mount.nfs": "" }, "units": { "remote-fs.target": {"enabled": true} } })";
 
 config::Document mount_document(const std::string& text) {
   return config::parse_texts({{"config.toml", text}}, "node1", grammar());
@@ -68,6 +68,22 @@ TEST(NfsMount, IsMountedAgainAfterAReboot) {
   kernel->faults.clear();
   EXPECT_EQ(mount_apply(*kernel, kMount).exit, model::Exit::kOk);
   EXPECT_THAT(kernel->faults.log(), IsEmpty());
+}
+
+TEST(NfsMount, ATargetThatTheBootDoesNotReachIsNamed) {
+  const auto said = [](const std::string& target, const std::string& more = "") {
+    auto kernel = fakes::FakeKernel::parse(
+        R"({ "files": { "/usr/sbin/mount.nfs": "" }, "units": { "remote-fs.target": )" + target + "} }");
+    auto host = kernel->host();
+    const auto report = core::diff(mount_document(kMount + more), host);
+    return report.diagnostics.empty() ? std::string() : report.diagnostics.front().message;
+  };
+  EXPECT_EQ(said(R"({"running": true})"),
+            "[[nfs_mount]]: remote-fs.target is not enabled, so the next boot does not start what it wants");
+  EXPECT_EQ(said(R"({"masked": true})"),
+            "[[nfs_mount]]: remote-fs.target is masked, so the next boot does not start what it wants");
+  EXPECT_EQ(said(R"({"enabled": true})"), "");
+  EXPECT_EQ(said("{}", "mount = false\n"), "") << "not mounted at boot in any case";
 }
 
 TEST(NfsMount, AFailedMountLeavesNothing) {

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/managers/manager_boot.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "kinds/host/unit_boot.hpp"
+#include "kinds/units.hpp"
+
+namespace rdmacfg::kinds {
+
+using model::Desired;
+using model::Severity;
+
+// systemd-networkd.socket starts the service with the first message of the kernel about a route.
+ManagerUnits networkd_units() {
+  return {"systemd-networkd.service", {"systemd-networkd.socket", "systemd-networkd-wait-online.service"}};
+}
+
+ManagerUnits network_manager_units() {
+  return {"NetworkManager.service", {"NetworkManager-wait-online.service"}};
+}
+
+void warn_of_manager_at_boot(std::string_view kind, const ManagerUnits& manager,
+                             const std::vector<Desired>& desired, World& world,
+                             model::Diagnostics& diagnostics) {
+  if (world.offline()) return;
+  const auto first = std::find_if(desired.begin(), desired.end(), [&](const Desired& resource) {
+    return resource.key.kind == kind && !resource.ignore && !resource.settings.empty();
+  });
+  if (first == desired.end() || is_enabled_by_document(manager.service, desired)) return;
+  std::vector<std::string> names{std::string(manager.service)};
+  for (const auto starter : manager.starters) names.emplace_back(starter);
+  const auto units = observe_units_by_name(names, world.host());
+  if (!units) return;  // where the manager is asked, this is said
+  const auto service = units->find(names.front());
+  if (service == units->end() || !service->second.there()) return;
+  const bool masked = is_masked_for_good(service->second);
+  const bool left_out = std::all_of(units->begin(), units->end(), [&](const auto& named) {
+    return is_left_out_at_boot(named.second, world.host().files);
+  });
+  if (!masked && !left_out) return;
+  diagnostics.push_back(
+      {Severity::kWarning,
+       first->where,
+       fmt::format("{} is {}, so the interfaces that it configures have no addresses after "
+                   "the next boot",
+                   manager.service, masked ? "masked" : "not enabled"),
+       fmt::format("{0}`systemctl enable {1}`, or choose another backend for its ports",
+                   masked ? fmt::format("`systemctl unmask {}`, then ", manager.service) : std::string(),
+                   manager.service),
+       {}});
+}
+
+}  // namespace rdmacfg::kinds

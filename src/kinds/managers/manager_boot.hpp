@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether the manager of a port starts at the next boot.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "kinds/world.hpp"
+#include "model/diagnostic.hpp"
+#include "model/resource.hpp"
+
+namespace rdmacfg::kinds {
+
+/// The units of a manager: its service, and others whose start at boot starts it too.
+struct ManagerUnits {
+  std::string_view service;
+  std::vector<std::string_view> starters;
+};
+
+ManagerUnits networkd_units();
+ManagerUnits network_manager_units();
+
+/// Warns, once, where resources of this kind are configured now but the manager is masked or is not enabled:
+/// files of a manager that does not start have no effect. Neither where a [[service]] entry enables the
+/// service, nor where systemd does not answer or does not know it.
+void warn_of_manager_at_boot(std::string_view kind, const ManagerUnits& manager,
+                             const std::vector<model::Desired>& desired, World& world,
+                             model::Diagnostics& diagnostics);
+
+}  // namespace rdmacfg::kinds

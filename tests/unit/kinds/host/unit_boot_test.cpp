@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Units that run now and that the next boot leaves out.
+#include "kinds/host/unit_boot.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "fakes/memory_files.hpp"
+
+namespace rdmacfg::kinds {
+namespace {
+
+bool left_out(const std::string& load, const std::string& file, const std::string& link = "") {
+  fakes::Faults faults;
+  fakes::MemoryFiles files(faults);
+  if (!link.empty()) files.content[link] = "";
+  system::Unit unit;
+  unit.name = unit.id = "x.service";
+  unit.load = load;
+  unit.file = file;
+  return is_left_out_at_boot(unit, files);
+}
+
+/// States of unit_file_lookup_state(); links of /run go with the boot, and generators make theirs again.
+TEST(UnitBoot, UnitsThatTheNextBootLeavesOut) {
+  EXPECT_TRUE(left_out("loaded", "disabled"));
+  EXPECT_TRUE(left_out("loaded", "enabled-runtime"));
+  EXPECT_TRUE(left_out("masked", "masked"));
+  EXPECT_TRUE(left_out("loaded", "masked")) << "masked since it was loaded";
+  EXPECT_TRUE(left_out("not-found", ""));
+  for (const auto* file : {"enabled", "static", "alias", "indirect", "generated", ""})
+    EXPECT_FALSE(left_out("loaded", file)) << file;
+  EXPECT_FALSE(left_out("masked", "masked-runtime")) << "until the boot";
+  const std::string link = "/run/systemd/generator/multi-user.target.wants/x.service";
+  EXPECT_FALSE(left_out("loaded", "disabled", link));
+  EXPECT_FALSE(left_out("loaded", "enabled-runtime", link));
+  EXPECT_TRUE(left_out("masked", "masked", link));
+}
+
+}  // namespace
+}  // namespace rdmacfg::kinds

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Obstacles to a profile of ours at the next boot, although it is up now.
+#include "kinds/managers/nm_profile.hpp"
+
+#include <gmock/gmock.h>
+
+#include <memory>
+#include <string>
+
+#include "catalog/all.hpp"
+#include "config/document.hpp"
+#include "core/pipeline.hpp"
+#include "fakes/fake_kernel.hpp"
+
+namespace rdmacfg::kinds {
+namespace {
+
+constexpr const char* kProfilePort = "00:02:c9:03:00:31:78:f2";
+const std::string kProfileText =
+    std::string("version = 1\n[[ipoib]]\nguid = \"") + kProfilePort +
+    "\"\nname = \"ib0\"\nbackend = \"networkmanager\"\nipv4 = { addresses = [\"192.0.2.1/24\"] }\n";
+
+config::Document profile_document() {
+  return config::parse_texts({{"config.toml", kProfileText}}, "node1", grammar());
+}
+
+std::unique_ptr<fakes::FakeKernel> host_with_profiles(const std::string& units) {
+  return fakes::FakeKernel::parse(
+      R"({"network_manager": {"fails": []}, "devices": [{"name": "mlx4_0", "pci": "0000:10:00.0", "ports": [
+          {"guid": "00:02:c9:03:00:31:78:f2", "interface": {"name": "ib0", "up": true}}]}], "units": {)" +
+      units + "}}");
+}
+
+TEST(NmProfile, ALineThatKeepsItFromItsInterfaceIsTakenAway) {
+  const auto kernel = host_with_profiles("");
+  auto host = kernel->host();
+  ASSERT_EQ(core::apply(profile_document(), host).exit, model::Exit::kOk);
+  auto& text = kernel->files.content[nm_file(kProfilePort)];
+  const auto ours = text;
+  ASSERT_TRUE(core::diff(profile_document(), host).plan.empty());
+  const std::string section = "[connection]\n";
+  text.insert(text.find(section) + section.size(), "permissions=user:alice:;\n");
+  const auto plan = core::diff(profile_document(), host).plan;
+  ASSERT_EQ(plan.changes.size(), 1U);
+  EXPECT_EQ(plan.changes.front().key.kind, "nm_profile");
+  EXPECT_EQ(core::apply(profile_document(), host).exit, model::Exit::kOk);
+  EXPECT_EQ(kernel->files.content[nm_file(kProfilePort)], ours);
+  EXPECT_TRUE(core::diff(profile_document(), host).plan.empty());
+}
+
+/// The warning about NetworkManager with these units; empty without one.
+std::string said_of_next_boot(const std::string& units, const std::string& generator = "") {
+  const auto kernel = host_with_profiles(units);
+  if (!generator.empty()) kernel->files.content[generator] = "";
+  auto host = kernel->host();
+  for (const auto& diagnostic : core::diff(profile_document(), host).diagnostics) {
+    if (diagnostic.message.find("after the next boot") != std::string::npos)
+      return diagnostic.message + "; " + diagnostic.hint;
+  }
+  return {};
+}
+
+TEST(NmProfile, AManagerThatDoesNotStartAtBootIsNamed) {
+  const std::string unit = "\"NetworkManager.service\": {\"running\": true, ";
+  EXPECT_EQ(
+      said_of_next_boot(unit + "\"enabled\": false}"),
+      "NetworkManager.service is not enabled, so the interfaces that it configures have no addresses "
+      "after the next boot; `systemctl enable NetworkManager.service`, or choose another backend for its "
+      "ports");
+  EXPECT_EQ(
+      said_of_next_boot(unit + "\"enabled\": true, \"masked\": true}"),
+      "NetworkManager.service is masked, so the interfaces that it configures have no addresses after the "
+      "next boot; `systemctl unmask NetworkManager.service`, then `systemctl enable "
+      "NetworkManager.service`, or choose another backend for its ports");
+  EXPECT_EQ(said_of_next_boot(unit + "\"enabled\": true}"), "");
+  EXPECT_EQ(said_of_next_boot(""), "") << "no such unit: NetworkManager was started otherwise";
+  EXPECT_EQ(said_of_next_boot(
+                unit + R"("enabled": false}, "NetworkManager-wait-online.service": {"enabled": true})"),
+            "")
+      << "it requires NetworkManager";
+  EXPECT_EQ(said_of_next_boot(unit + "\"enabled\": false}",
+                              "/run/systemd/generator/multi-user.target.wants/NetworkManager.service"),
+            "")
+      << "as a generator has it";
+}
+
+}  // namespace
+}  // namespace rdmacfg::kinds
