@@ -256,6 +256,30 @@ TEST(CarriedRules, MoveToTheNewName) {
   EXPECT_THAT(replay_rule(item_of(ItemSort::kRule, saved), {5, "ib0", 9, "ib0"})->remove, IsEmpty());
 }
 
+Message rule_of_dscp(std::uint8_t tos, std::uint8_t dscp, std::uint32_t flags = 0) {
+  constexpr int kDscp = 25;  // FRA_DSCP, since Linux 6.13
+  fib_rule_hdr header{};
+  header.family = AF_INET;
+  header.tos = tos;
+  header.flags = flags;
+  Message rule(RTM_NEWRULE, 0, header, "");
+  rule.put(FRA_IIFNAME, "ib0");
+  rule.put(FRA_PRIORITY, std::uint32_t{1000});
+  rule.put(kDscp, raw(std::array<std::uint8_t, 1>{dscp}));
+  return rule;
+}
+
+TEST(CarriedRules, AreTheSameOnlyWithAllThatTheySelectBy) {
+  const auto identity = [](const Message& rule) { return rule_identity(*rule.header()); };
+  const auto known = identity(rule_of_dscp(0, 46));
+  EXPECT_NE(known, "");
+  EXPECT_EQ(identity(rule_of_dscp(0, 46)), known);
+  EXPECT_EQ(identity(rule_of_dscp(0, 46, FIB_RULE_IIF_DETACHED)), known);
+  EXPECT_NE(identity(rule_of_dscp(0, 46, FIB_RULE_INVERT)), known);
+  EXPECT_NE(identity(rule_of_dscp(0, 10)), known);
+  EXPECT_NE(identity(rule_of_dscp(8, 46)), known);
+}
+
 Message neighbour(std::uint16_t state, std::uint8_t flags) {
   ndmsg header{};
   header.ndm_family = AF_INET;

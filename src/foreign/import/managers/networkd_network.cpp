@@ -168,7 +168,8 @@ void Network::network(Interface& out) {
   auto keys = unit_.section("Network");
   keys.pass(
       {"IPoIB", "VRF", "Description", "ConfigureWithoutCarrier", "KeepConfiguration", "LLDP", "EmitLLDP"});
-  for (const auto* key : {"IPv6PrivacyExtensions", "IPForward", "DefaultRouteOnDevice"})
+  for (const auto* key :
+       {"IPv6PrivacyExtensions", "IPForward", "IPv4Forwarding", "IPv6Forwarding", "DefaultRouteOnDevice"})
     keys.usual(key, "no");
   const auto dhcp = keys.take("DHCP");
   const auto word = dhcp ? base::lower(dhcp->value) : "no";

@@ -262,7 +262,7 @@ class Keyfile {
       }
     }
     if (!out_.parent.empty() && !wanted) {
-      keys.tell("parent", "has no effect without p-key");
+      keys.tell("parent", "has no effect without p-key; NetworkManager 1.54 and newer refuse the profile");
       out_.parent.clear();
     }
     if (wanted && out_.parent.empty() && keys.peek("mac-address").empty())

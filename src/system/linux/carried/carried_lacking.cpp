@@ -60,15 +60,7 @@ Known of_route(const nlmsghdr& header) {
           h.rtm_protocol != RTPROT_RA && h.rtm_protocol != RTPROT_REDIRECT};
 }
 
-Known of_rule(const nlmsghdr& header) {
-  const auto parsed = Parsed<fib_rule_hdr>::of(header);
-  if (!parsed) return {};
-  const auto& h = parsed->family;
-  return {fmt::format("rule {} {} {} {}{}", h.family, h.src_len, h.dst_len, h.action,
-                      essence(parsed->attributes, {FRA_PRIORITY, FRA_SRC, FRA_DST, FRA_IIFNAME, FRA_OIFNAME,
-                                                   FRA_FWMARK, FRA_TABLE})),
-          "a policy rule", true};
-}
+Known of_rule(const nlmsghdr& header) { return {rule_identity(header), "a policy rule", true}; }
 
 Known of_neighbour(const nlmsghdr& header) {
   const auto parsed = Parsed<ndmsg>::of(header);
@@ -95,6 +87,19 @@ Known known(std::string_view text) {
 }
 
 }  // namespace
+
+std::string rule_identity(const nlmsghdr& header) {
+  const auto rule = Parsed<fib_rule_hdr>::of(header);
+  if (!rule) return {};
+  const auto& h = rule->family;
+  auto out = fmt::format("rule {} {} {} {} {} {}", h.family, h.src_len, h.dst_len, h.tos, h.action,
+                         h.flags & FIB_RULE_INVERT);
+  Attributes all = rule->attributes;
+  while (const auto attribute = all.next()) {
+    if (attribute->type != FRA_PAD) out += fmt::format(" {}={}", attribute->type, hex(attribute->bytes));
+  }
+  return out;
+}
 
 std::vector<std::string> LinuxLinks::lacking(const Carried& then, const Carried& now) {
   std::set<std::string> there;

@@ -41,9 +41,11 @@ LocalPort port_of(const umad_port_t& port) {
 }
 
 std::vector<LocalPort> local_ports(const FabricLibraries& libraries) {
-  constexpr std::size_t kDevices = UMAD_MAX_DEVICES;
+  // UMAD_MAX_DEVICES is 32 in the headers of rdma-core before 61, and 128 in later ones, while the library
+  // takes any number: eight adapters with many virtual functions have more devices.
+  constexpr int kDevices = 1024;
   std::vector<LocalPort> out;
-  std::array<std::array<char, UMAD_CA_NAME_LEN>, kDevices> names{};
+  std::vector<std::array<char, UMAD_CA_NAME_LEN>> names(kDevices);
   const int count =
       libraries.get_cas_names(reinterpret_cast<char(*)[UMAD_CA_NAME_LEN]>(names.data()), kDevices);
   for (int i = 0; i < count; ++i) {
