@@ -28,7 +28,8 @@ Result<std::set<std::pair<int, IpPrefix>>> unrouted(const std::vector<InetAddres
   std::set<std::pair<int, IpPrefix>> out;
   for (const auto& address : all) {
     const auto* link = interfaces.contains(address.index) ? world.link(address.index) : nullptr;
-    if (link != nullptr && link->up && address.no_network_route && has_a_network(address.prefix))
+    if (link != nullptr && link->up && address.no_network_route && !address.peer_elsewhere &&
+        has_a_network(address.prefix))
       out.emplace(address.index, address.prefix);
   }
   if (out.empty()) return out;
@@ -51,8 +52,7 @@ std::string why_in_bond(const system::Link& link, const World& world) {
   if (master == nullptr || (master->kind != "bond" && master->kind != "team")) return {};
   return fmt::format(
       "{0} is in {1}, which receives its packets, so connections from this address fail; configure the "
-      "address on {1}, "
-      "and leave it out here",
+      "address on {1}, and leave it out here",
       link.name, master->name);
 }
 
