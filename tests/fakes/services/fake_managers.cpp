@@ -39,9 +39,6 @@ std::string of_ifcfg(const std::string& path, const std::string& text) {
       keys["NAME"], keys["UUID"], base::parse_number(keys["PKEY_ID"]).value_or(0) | 0x8000U, keys["PHYSDEV"],
       keys["IPADDR"], keys["PREFIX"]);
 }
-}  // namespace
-
-namespace {
 
 /// A domain without "~" and final dot, in lower case.
 std::string bare_domain(std::string_view domain) {
@@ -50,8 +47,7 @@ std::string bare_domain(std::string_view domain) {
   return out;
 }
 
-/// As bus_link_method_set_domains() has it: one that is there already keeps its spelling, and goes to the
-/// end.
+/// bus_link_method_set_domains(): one that is there already keeps its spelling, and goes to the end.
 std::vector<std::string> kept_domains(std::vector<std::string> now, const std::vector<std::string>& wanted) {
   std::vector<std::string> out;
   for (const auto& domain : wanted) {
