@@ -22,6 +22,15 @@ bool is_beside(const RdmaDevice& device, const std::vector<RdmaDevice>& devices)
          });
 }
 
+/// Whether a software device has the node GUID of the adapter that it is over: rxe and siw make theirs of the
+/// MAC address as hns, erdma and bnxt_re do (addrconf_addr_eui48(), bnxt_qplib_get_guid()).
+bool is_above(const RdmaDevice& device, const std::vector<RdmaDevice>& devices) {
+  return !device.soft.empty() && device.node_guid.number != 0 &&
+         std::any_of(devices.begin(), devices.end(), [&](const RdmaDevice& other) {
+           return other.soft.empty() && other.node_guid.number == device.node_guid.number;
+         });
+}
+
 }  // namespace
 
 base::Result<std::vector<Link>> observe_links(Host& host) {
@@ -45,7 +54,7 @@ base::Result<Snapshot> observe(Host& host) {
   snapshot.devices = std::move(*devices);
   std::set<std::string> beside;
   for (const auto& device : snapshot.devices) {
-    if (is_beside(device, snapshot.devices)) beside.insert(device.name);
+    if (is_beside(device, snapshot.devices) || is_above(device, snapshot.devices)) beside.insert(device.name);
   }
   std::stable_partition(snapshot.devices.begin(), snapshot.devices.end(),
                         [&](const RdmaDevice& device) { return !beside.contains(device.name); });

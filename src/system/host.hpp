@@ -98,7 +98,8 @@ struct Snapshot {
 /// The network interfaces alone.
 base::Result<std::vector<Link>> observe_links(Host& host);
 
-/// Observes links and devices. Offline: nothing, successfully.
+/// Observes links and devices. Offline: nothing, successfully. Of devices at one PCI address, or with one
+/// node GUID, the adapter itself comes first.
 base::Result<Snapshot> observe(Host& host);
 
 }  // namespace rdmacfg::system

@@ -44,6 +44,12 @@ TEST(LiveImport, NamesWhatIsLeftToOthers) {
        "",
        true,
        {"left out: 192.0.2.1/24 (with a peer, which the document cannot express)"}},
+      {R"("addr4 192.0.2.1/24", "route default via 192.0.2.254 tos 16")",
+       "",
+       true,
+       {"left out: routes to default (for packets with one TOS or from one network, which the document "
+        "cannot "
+        "express)"}},
       {R"("addr4 192.0.2.77/24 dynamic", "route 198.51.100.0/24 via 192.0.2.9")",
        "",
        true,

@@ -96,7 +96,7 @@ class LiveImport {
 
   void inet(const Link& link, Interface& out) {
     Interface found = out;
-    std::string leased, lost, of_peers;
+    std::string leased, lost, of_peers, of_some_packets;
     const auto append = [](std::string& list, const std::string& text) {
       list += (list.empty() ? "" : ", ") + text;
     };
@@ -112,6 +112,10 @@ class LiveImport {
     }
     for (const auto& route : routes_) {
       if (route.index != link.index || route.made_by_kernel) continue;
+      if (route.selective) {
+        append(of_some_packets, route.to.text());
+        continue;
+      }
       if (hangs_on_lease(route, found.inet(route.family).addresses)) {
         append(lost, fmt::format("the route to {}", route.to.text()));
         continue;
@@ -127,6 +131,11 @@ class LiveImport {
     if (!of_peers.empty())
       claims_.pass(out.where,
                    fmt::format("left out: {} (with a peer, which the document cannot express)", of_peers));
+    if (!of_some_packets.empty())
+      claims_.pass(out.where,
+                   fmt::format("left out: routes to {} (for packets with one TOS or from one network, "
+                               "which the document cannot express)",
+                               of_some_packets));
     if (found.ipv4.empty() && found.ipv6.empty()) return;
     if (adopt_) {
       out = std::move(found);

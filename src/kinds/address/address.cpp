@@ -10,6 +10,7 @@
 
 #include "kinds/abilities.hpp"
 #include "kinds/address/address_exchange.hpp"
+#include "kinds/address/address_use.hpp"
 #include "kinds/address/backend.hpp"
 #include "kinds/address/direct_backend.hpp"
 #include "kinds/address/duplicate_check.hpp"
@@ -36,8 +37,10 @@ namespace {
 constexpr std::string_view kAddressKind = "address";
 constexpr std::string_view kLifetime = "lifetime", kLimited = "limited";
 
-/// Values of the fact `state`: how the kernel's check for another host with the address went.
-constexpr std::string_view kDuplicate = "duplicate", kTentative = "tentative", kUsable = "ok";
+/// Values of the fact `state`: how the kernel's check for another host with the address went, and whether a
+/// route leads to its network.
+constexpr std::string_view kDuplicate = "duplicate", kTentative = "tentative", kUnrouted = "unrouted",
+                           kUsable = "ok";
 
 bool has_address(const std::vector<InetAddress>& all, int index, const IpPrefix& prefix) {
   return std::any_of(all.begin(), all.end(), [&](const InetAddress& address) {
@@ -79,6 +82,8 @@ class AddressKind final : public Kind,
     if (interfaces.empty()) return out;
     const auto all = world.host().inet.observe_addresses();
     if (!all) return base::fail(all.error());
+    const auto unrouted = detail::unrouted(*all, interfaces, world);
+    if (!unrouted) return base::fail(unrouted.error());
     for (const auto& address : *all) {
       const auto at = interfaces.find(address.index);
       if (at == interfaces.end() || address.peer_elsewhere) continue;
@@ -87,9 +92,10 @@ class AddressKind final : public Kind,
       observed.label = fmt::format("{} {}", at->second.name, address.prefix.text());
       observed.settings["address"] = address.prefix.text();
       if (!address.permanent) observed.settings[std::string(kLifetime)] = std::string(kLimited);
-      observed.facts["state"] = std::string(address.duplicate   ? kDuplicate
-                                            : address.tentative ? kTentative
-                                                                : kUsable);
+      observed.facts["state"] = std::string(address.duplicate                                     ? kDuplicate
+                                            : address.tentative                                   ? kTentative
+                                            : unrouted->contains({address.index, address.prefix}) ? kUnrouted
+                                                                                                  : kUsable);
       // An interface that is re-created gets its addresses back: they are still ours.
       observed.instance = world.host().boot_id;
       out.push_back(std::move(observed));
@@ -101,6 +107,7 @@ class AddressKind final : public Kind,
   void check(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
              Diagnostics& diagnostics) const override {
     check_ipv6_is_on(desired, world, diagnostics);
+    check_other_interfaces(desired, world, diagnostics);
     wait_for_other_lengths(desired, observed, world);
     const std::string lifetime(kLifetime);
     std::set<std::string_view> limited;
@@ -224,13 +231,13 @@ class AddressKind final : public Kind,
   Verdict judge(const Desired& desired, const Observed* observed,
                 const std::vector<std::string>& /*differing*/, World& world) const override {
     const auto state = observed == nullptr ? std::string() : model::text_at(observed->facts, "state");
+    const auto id = address_id(desired.key);
     if (state == kTentative) {
-      const auto id = address_id(desired.key);
       const auto* link = id ? interface_of(id->interface, world) : nullptr;
       const AddressCheck check{{}, std::vector{model::text_at(observed->settings, "address")}};
       return verdict_of(check, link != nullptr && link->carrier);
     }
-    if (state != kDuplicate) return {};
+    if (state != kDuplicate) return id ? verdict_of_use(*id, state, world) : Verdict{};
     return {
         Verdict::Sort::kLimited,
         "another host has this address (duplicate address detection), so it does not work here; once that "
@@ -262,6 +269,32 @@ class AddressKind final : public Kind,
   }
 
  private:
+  /// Of an address that no other host has. `state`: empty where it is not there.
+  static Verdict verdict_of_use(const detail::AddressId& id, std::string_view state, const World& world) {
+    const auto* link = state.empty() ? nullptr : interface_of(id.interface, world);
+    if (link == nullptr) return {};
+    auto why = detail::why_in_bond(*link, world);
+    if (why.empty() && state == kUnrouted) {
+      why = fmt::format(
+          "it was added without a route to its network (noprefixroute), and there is no such route; run "
+          "`ip address del {} dev {}` and apply",
+          id.prefix.text(), link->name);
+    }
+    if (why.empty()) return {};
+    return {Verdict::Sort::kLimited, std::move(why), {}, {}};
+  }
+
+  static void check_other_interfaces(const std::vector<Desired>& desired, const World& world,
+                                     Diagnostics& diagnostics) {
+    const bool any = std::any_of(desired.begin(), desired.end(), [](const Desired& resource) {
+      return resource.key.kind == kAddressKind && resource.settings.contains("address");
+    });
+    if (!any || world.offline()) return;
+    const auto all = world.host().inet.observe_addresses();
+    if (!all) return;  // observing failed for the same reason, and said so
+    detail::warn_of_second_holders(desired, *all, world, diagnostics);
+  }
+
   /// An interface has an IPv6 address once: a request for it with another length is granted, and changes
   /// nothing (inet6_addr_modify()). One of ours goes first.
   static void wait_for_other_lengths(std::vector<Desired>& desired, const std::vector<Observed>& observed,

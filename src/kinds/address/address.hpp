@@ -19,7 +19,8 @@ struct InterfaceAddress {
       model::field("address", &InterfaceAddress::address, model::Role::kSetting,
                    "Address with prefix length.", "-"),
       model::field("state", &InterfaceAddress::state, model::Role::kFact,
-                   "Result of duplicate address detection for an IPv6 address: ok, tentative or duplicate.",
+                   "Whether the address works: ok, tentative or duplicate (duplicate address detection of "
+                   "IPv6), or unrouted (no route leads to its network).",
                    "-"),
       model::field(
           "lifetime", &InterfaceAddress::lifetime, model::Role::kDerived,

@@ -73,15 +73,15 @@ Result<void> pack_routes(int index, const Exchange& exchange, World& world) {
   for (const auto& route : *routes) {
     if (route.index != index || route.made_by_kernel || route.family != model::Family::kIpv4) continue;
     const auto key = route_key(exchange.id, route);
-    if (world.known_identity(key).ours) continue;
+    if (!route.selective && world.known_identity(key).ours) continue;
     foreign = true;
-    if (!route.via) {
+    if (!route.via && !route.selective) {
       packed.push_back(fmt::format("{}{}", kAlone, key.id));
       continue;
     }
     exchange.going.front().first->interrupts.push_back(fmt::format(
-        "the route to {} over {}, which the document does not list, is lost with the last IPv4 address of {}",
-        route.to.text(), route.via->text(), world.link(index)->name));
+        "the route to {}{}, which the document does not list, is lost with the last IPv4 address of {}",
+        route.to.text(), route.via ? " over " + route.via->text() : "", world.link(index)->name));
   }
   if (!foreign) return {};
   const std::array links{*world.link(index)};
@@ -166,7 +166,7 @@ Result<std::vector<InetRequest>> routes_left_alone(const std::set<std::pair<int,
   if (!routes) return base::fail(routes.error());
   for (const auto& route : *routes) {
     const bool alone = emptied.contains(route.index) && route.family == model::Family::kIpv4 &&
-                       !route.made_by_kernel && !route.via;
+                       !route.made_by_kernel && !route.selective && !route.via;
     if (alone) out.emplace_back(system::AddRoute{world.link(route.index)->name, route});
   }
   return out;

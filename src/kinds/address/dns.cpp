@@ -5,9 +5,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/text.hpp"
@@ -70,6 +73,28 @@ void put(model::Attributes& settings, const char* field, const Texts& texts) {
   if (!texts.empty()) settings[field] = std::vector<std::string>(texts.begin(), texts.end());
 }
 
+/// Domains as systemd-resolved keeps them: each once, whatever its case, without a final dot; of one that is
+/// searched and routed to, the search says both. "." it takes for routing alone. Source:
+/// bus_link_method_set_domains() in resolved-link-bus.c, dns_search_domain_new().
+std::vector<std::string> as_kept(const std::vector<std::string>& domains) {
+  std::vector<std::string> out;
+  std::map<std::string, std::size_t> places;
+  for (const auto& written : domains) {
+    auto name = base::lower(written);
+    const bool routes = name.starts_with('~') || name == ".";
+    if (name.starts_with('~')) name.erase(0, 1);
+    if (name != "." && name.ends_with('.')) name.pop_back();
+    auto domain = routes ? "~" + name : name;
+    const auto [place, fresh] = places.try_emplace(name, out.size());
+    if (fresh) {
+      out.push_back(std::move(domain));
+    } else if (!routes) {
+      out[place->second] = std::move(domain);
+    }
+  }
+  return out;
+}
+
 class DnsKind final : public Kind, public NeedsWatching, public HeldByPort {
  public:
   DnsKind()
@@ -94,7 +119,7 @@ class DnsKind final : public Kind, public NeedsWatching, public HeldByPort {
       desired.label = "name servers of " + addressing->label;
       if (!desired.pending && !desired.ignore) {
         put(desired.settings, "servers", servers);
-        put(desired.settings, "search", search);
+        put(desired.settings, "search", as_kept(search));
       }
       out.push_back(std::move(desired));
     }
@@ -112,7 +137,7 @@ class DnsKind final : public Kind, public NeedsWatching, public HeldByPort {
       std::vector<std::string> servers;
       for (const auto& server : (*dns)->servers) servers.push_back(server.text());
       put(observed.settings, "servers", servers);
-      put(observed.settings, "search", (*dns)->search);
+      put(observed.settings, "search", as_kept((*dns)->search));
       observed.instance = world.instance(*world.link(index));
       out.push_back(std::move(observed));
     }

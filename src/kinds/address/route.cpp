@@ -73,11 +73,13 @@ bool same_place(const InetRoute& a, const InetRoute& b) {
   return a.family == b.family && a.to == b.to && a.metric == b.metric && a.table == b.table;
 }
 
-/// Routes by their place: a host may have very many, of a routing daemon.
+/// Routes for all packets by their place: a host may have very many, of a routing daemon.
 class ByPlace {
  public:
   explicit ByPlace(const std::vector<InetRoute>& all) {
-    for (const auto& route : all) at_[place_of(route)].push_back(&route);
+    for (const auto& route : all) {
+      if (!route.selective) at_[place_of(route)].push_back(&route);
+    }
   }
 
   [[nodiscard]] const std::vector<const InetRoute*>& of(const InetRoute& route) const {
@@ -160,7 +162,7 @@ class RouteKind final : public Kind, public MustStay, public PutBackByOthers, pu
     if (!all) return base::fail(all.error());
     for (const auto& route : *all) {
       const auto at = interfaces.find(route.index);
-      if (at == interfaces.end() || route.made_by_kernel) continue;
+      if (at == interfaces.end() || route.made_by_kernel || route.selective) continue;
       Observed observed;
       const auto words = route_text(route.family, route.to, route.metric, route.table);
       observed.key = route_key(at->second.id, route);

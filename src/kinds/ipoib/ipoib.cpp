@@ -168,6 +168,7 @@ class IpoibKind final : public Kind,
       if (link != nullptr) {
         check_capability(resource, at == now.end() ? nullptr : at->second, *link, "[[ipoib]]",
                          link->ipoib->guid, world, diagnostics);
+        warn_of_mtu_in_bond(resource, *link, "[[ipoib]]", world, diagnostics);
       }
     }
   }

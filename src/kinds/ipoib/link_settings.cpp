@@ -143,6 +143,22 @@ void check_capability(Desired& desired, const model::Observed* observed, const L
   }
 }
 
+void warn_of_mtu_in_bond(const Desired& desired, const Link& link, std::string_view section,
+                         const World& world, Diagnostics& diagnostics) {
+  const auto wanted = model::from_attributes<Ipoib>(desired.settings).mtu;
+  const auto* master = link.master == 0 ? nullptr : world.link(link.master);
+  if (!wanted || !desired.origins.contains("mtu") || master == nullptr || master->kind != "bond" ||
+      master->mtu == wanted->bytes)
+    return;
+  diagnostics.push_back(
+      at(desired, Severity::kWarning, "mtu",
+         fmt::format("{} mtu: {} is in {}, whose MTU of {} counts for all packets", section, link.name,
+                     master->name, master->mtu),
+         fmt::format(
+             "set the MTU of {0} where it is configured (at once: ip link set {0} mtu {1}), or leave mtu out",
+             master->name, wanted->bytes)));
+}
+
 void describe(const Link& link, model::Attributes& settings) {
   Ipoib now;
   now.mode = link.ipoib->mode;

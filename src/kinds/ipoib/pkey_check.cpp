@@ -79,7 +79,10 @@ class Checker {
     const auto at = now_.find(desired.key);
     check_capability(desired, at == now_.end() ? nullptr : at->second, link != nullptr ? *link : *parent,
                      kChildSection, id->guid, world_, diagnostics_);
-    if (link != nullptr) check_master(desired, *link);
+    if (link != nullptr) {
+      check_master(desired, *link);
+      warn_of_mtu_in_bond(desired, *link, kChildSection, world_, diagnostics_);
+    }
     check_names(desired, *id, link, *parent);
   }
 

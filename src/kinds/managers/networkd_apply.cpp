@@ -38,7 +38,8 @@ struct NetworkStep {
 };
 
 bool same_place(const system::InetRoute& a, const system::InetRoute& b) {
-  return a.family == b.family && a.to == b.to && a.metric == b.metric && a.table == b.table && a.via == b.via;
+  return a.family == b.family && a.to == b.to && a.metric == b.metric && a.table == b.table &&
+         a.via == b.via && a.selective == b.selective;
 }
 
 template <class List>

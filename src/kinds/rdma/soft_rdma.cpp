@@ -83,8 +83,10 @@ class SoftRdmaKind final : public Kind {
                                 name == nullptr ? id : model::text_of(name->value));
       check_state(*section, diagnostics);
       if (!desired.ignore) check_interface(*interface, *bound.world, diagnostics);
-      if (!desired.ignore && !desired.absent && model::text_of(type->value) == "rxe")
+      if (!desired.ignore && !desired.absent && model::text_of(type->value) == "rxe") {
         check_vlan(*interface, *bound.world, diagnostics);
+        warn_of_master(*interface, *bound.world, diagnostics);
+      }
       if (desired.absent || desired.ignore) {
         out.push_back(std::move(desired));
         continue;
@@ -315,6 +317,23 @@ class SoftRdmaKind final : public Kind {
         below == nullptr
             ? "write the interface below the VLAN: a device there serves its VLANs, too"
             : fmt::format("write interface = \"{}\": the device there serves its VLANs, too", below->name),
+        {}});
+  }
+
+  /// Packets of a bridge's or bond's port are the bridge's or bond's before rxe sees them: it finds no device
+  /// over that one, and drops them (rxe_udp_encap_recv()).
+  static void warn_of_master(const model::Entry& written, const World& world, Diagnostics& diagnostics) {
+    const auto name = model::text_of(written.value);
+    const auto* link = world.offline() ? nullptr : world.named(name);
+    const auto* master = link == nullptr || link->master == 0 ? nullptr : world.link(link->master);
+    if (master == nullptr || (master->kind != "bond" && master->kind != "bridge" && master->kind != "team"))
+      return;
+    diagnostics.push_back(Diagnostic{
+        Severity::kWarning,
+        written.where,
+        fmt::format("[[soft_rdma]] interface: {} is in {} ({}), so a device over it receives nothing", name,
+                    master->name, master->kind),
+        fmt::format("write interface = \"{}\"", master->name),
         {}});
   }
 

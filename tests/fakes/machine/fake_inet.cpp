@@ -49,6 +49,7 @@ std::optional<InetRoute> route_of(const std::string& item) {
     if (words[i] == "via") out.via = IpAddress::parse(words[i + 1]).value();
     if (words[i] == "metric") metric = number;
     if (words[i] == "table") out.table = number;
+    if (words[i] == "tos" || words[i] == "from") out.selective = true;
   }
   if (to->any && out.via) out.family = out.via->family;
   out.metric = metric.value_or(out.family == Family::kIpv4 ? 0U : 1024U);
@@ -78,7 +79,8 @@ std::string text(const system::DeleteRoute& request) {
 }
 
 bool same_route(const InetRoute& a, const InetRoute& b) {
-  return a.family == b.family && a.to == b.to && a.metric == b.metric && a.table == b.table;
+  return a.family == b.family && a.to == b.to && a.metric == b.metric && a.table == b.table &&
+         a.selective == b.selective;
 }
 
 }  // namespace
@@ -93,8 +95,8 @@ Result<std::vector<InetAddress>> FakeInet::observe_addresses() {
       if (!prefix || (prefix->address.family == Family::kIpv6 && prefix->address.link_local())) continue;
       const bool duplicate = duplicates.contains(prefix->address.text());
       const bool asks = duplicate || tentative.contains(prefix->address.text());
-      out.push_back(
-          {link.index, *prefix, asks, duplicate, !item.ends_with(" dynamic"), peer != std::string::npos});
+      out.push_back({link.index, *prefix, asks, duplicate, !item.ends_with(" dynamic"),
+                     peer != std::string::npos, item.ends_with(" noprefixroute")});
     }
   }
   return out;

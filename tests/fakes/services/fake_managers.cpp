@@ -39,6 +39,30 @@ std::string of_ifcfg(const std::string& path, const std::string& text) {
       keys["NAME"], keys["UUID"], base::parse_number(keys["PKEY_ID"]).value_or(0) | 0x8000U, keys["PHYSDEV"],
       keys["IPADDR"], keys["PREFIX"]);
 }
+
+/// A domain without "~" and final dot, in lower case.
+std::string bare_domain(std::string_view domain) {
+  auto out = base::lower(domain.substr(domain.starts_with('~') ? 1 : 0));
+  if (out.size() > 1 && out.ends_with('.')) out.pop_back();
+  return out;
+}
+
+/// bus_link_method_set_domains(): one that is there already keeps its spelling, and goes to the end.
+std::vector<std::string> kept_domains(std::vector<std::string> now, const std::vector<std::string>& wanted) {
+  std::vector<std::string> out;
+  for (const auto& domain : wanted) {
+    const auto same = [&](const std::string& other) { return bare_domain(other) == bare_domain(domain); };
+    auto& from = std::any_of(out.begin(), out.end(), same) ? out : now;
+    const auto at = std::find_if(from.begin(), from.end(), same);
+    auto name = at == from.end() ? domain : *at;
+    if (at != from.end()) from.erase(at);
+    if (name.starts_with('~')) name.erase(0, 1);
+    if (name.size() > 1 && name.ends_with('.')) name.pop_back();
+    out.push_back((domain.starts_with('~') ? "~" : "") + name);
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string FakeResolver::dump() const {
@@ -65,7 +89,8 @@ Result<void> FakeResolver::set_dns(int index, const system::LinkDns& dns) {
                                 machine_.find(index) == nullptr ? "?" : machine_.find(index)->name);
   const int err = faults_.call(what, [&] {
     if (!running || machine_.find(index) == nullptr) return ENODEV;
-    links[index] = dns;
+    if (std::find(dns.search.begin(), dns.search.end(), ".") != dns.search.end()) return EINVAL;
+    links[index] = {dns.servers, kept_domains(links[index].search, dns.search)};
     return 0;
   });
   if (err != 0) return fail_errno(err, what);

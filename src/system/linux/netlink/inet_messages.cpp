@@ -209,7 +209,8 @@ std::optional<InetAddress> address_of_message(const nlmsghdr& header) {
                      .tentative = (flags & IFA_F_TENTATIVE) != 0 && (flags & IFA_F_OPTIMISTIC) == 0,
                      .duplicate = (flags & IFA_F_DADFAILED) != 0,
                      .permanent = (flags & IFA_F_PERMANENT) != 0,
-                     .peer_elsewhere = address->family == Family::kIpv4 && peer && !prefix.contains(*peer)};
+                     .peer_elsewhere = address->family == Family::kIpv4 && peer && !prefix.contains(*peer),
+                     .no_network_route = (flags & IFA_F_NOPREFIXROUTE) != 0};
 }
 
 }  // namespace
@@ -261,6 +262,7 @@ std::optional<InetRoute> parse_route(const nlmsghdr& header) {
   route.metric = attributes.number<std::uint32_t>(RTA_PRIORITY).value_or(0);
   route.made_by_kernel = family.rtm_protocol == RTPROT_KERNEL || family.rtm_protocol == RTPROT_RA ||
                          family.rtm_protocol == RTPROT_REDIRECT;
+  route.selective = family.rtm_tos != 0 || family.rtm_src_len != 0;
   route.via = address_in(family.rtm_family, attributes, RTA_GATEWAY);
   if (!route.via) route.via = other_hop(attributes);
   if (family.rtm_dst_len == 0) {

@@ -179,6 +179,33 @@ TEST(InetMessages, LeasesAreToldFromWhatIsSet) {
   EXPECT_FALSE(parse_address(*kernel_address("2001:db8::1/64", IFA_F_MANAGETEMPADDR).header())->permanent);
 }
 
+TEST(InetMessages, OfAnAddressWithoutARouteToItsNetworkItIsSaid) {
+  EXPECT_FALSE(parse_address(*kernel_address("192.0.2.1/24", IFA_F_PERMANENT).header())->no_network_route);
+  EXPECT_TRUE(parse_address(*kernel_address("192.0.2.1/24", IFA_F_PERMANENT | IFA_F_NOPREFIXROUTE).header())
+                  ->no_network_route);
+}
+
+/// `ip route add default via 192.0.2.254 dev ib0 tos 0x10`, `ip -6 route add default from 2001:db8::/64 …`.
+TEST(InetMessages, ARouteForSomePacketsIsAnotherThanTheOneForAll) {
+  struct Row {
+    std::uint8_t family, tos, source_length;
+    bool selective;
+  };
+  for (const auto& row :
+       {Row{AF_INET, 0, 0, false}, Row{AF_INET, 0x10, 0, true}, Row{AF_INET6, 0, 64, true}}) {
+    rtmsg header{};
+    header.rtm_family = row.family;
+    header.rtm_type = RTN_UNICAST;
+    header.rtm_tos = row.tos;
+    header.rtm_src_len = row.source_length;
+    Message message(RTM_NEWROUTE, 0, header, "");
+    message.put(RTA_OIF, std::uint32_t{7});
+    const auto read = parse_route(*message.header());
+    ASSERT_TRUE(read);
+    EXPECT_EQ(read->selective, row.selective) << int{row.tos} << '/' << int{row.source_length};
+  }
+}
+
 TEST(InetMessages, RoutesComeBackAsTheyWereAsked) {
   for (const auto* via : {"192.0.2.254", "2001:db8::fffe"}) {
     InetRoute route;
