@@ -22,7 +22,7 @@ Result<void> remove_journals(system::Host& host, const Options& options, const S
   if (host.offline) return done;
   if (!done && options.bracket.holds) {
     Journal over{.boot_id = host.boot_id, .plan = {}, .before = state};
-    if (save_held_record(host.files, options.paths, {.journal = std::move(over), .over = true})) return done;
+    if (save_held_record(host.files, options.paths, {.journal = std::move(over), .over = true})) return {};
   }
   auto held = host.files.remove(options.paths.held);
   return done ? held : done;

@@ -51,7 +51,7 @@ void tell_damage(system::Files& files, std::vector<std::string> reasons, model::
 /// As tell_damage(), of a record that /var cannot take for now.
 void tell_unwritten(system::Files& files, const std::string& reason, model::Report& report);
 
-/// The rest of such a reason: what lets /var take the record after `why`, such as a full disk.
+/// The rest of such a reason: the remedy for `why`, such as a full disk, and who records it then.
 std::string until_written(const base::Error& why);
 
 /// Whether such a record still waits for /var.

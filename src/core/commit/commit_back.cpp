@@ -43,8 +43,7 @@ bool add_later_records(const State& now, const model::Plan& plan, const model::P
   bool any = false;
   for (const auto& [key, record] : now.records) {
     const auto* observed = observation.find(key);
-    const bool gone =
-        in_plan.contains(key) && (observed == nullptr || observed->instance != record.instance);
+    const bool gone = in_plan.contains(key) && (observed == nullptr || observed->instance != record.instance);
     const auto before = state.records.find(key);
     if (gone || in_taken.contains(key) || (before != state.records.end() && before->second == record))
       continue;
@@ -157,11 +156,10 @@ Report Run::held_unrecorded(const Unconfirmed& waiting, const base::Error& error
   if (report.error) report.notes.push_back(report.error->message);
   const auto held_to = waiting.previous == 0 ? std::string("no generation is held")
                                              : fmt::format("generation {} is held", waiting.previous);
-  tell_unwritten(
-      files(),
-      fmt::format("{}; generation {} was rolled back, and {}, but the ledger does not say so: {}",
-                  error.message, waiting.generation, held_to, until_written(error)),
-      report);
+  tell_unwritten(files(),
+                 fmt::format("{}; generation {} was rolled back, and {}, but the ledger does not say so: {}",
+                             error.message, waiting.generation, held_to, until_written(error)),
+                 report);
   return report;
 }
 
@@ -307,8 +305,7 @@ Result<bool> Run::undone(const RollbackRecord& rollback_record, Report& report) 
   bool whole =
       report.left_over.empty() && !another && !rollback_record.in_two_runs && !rollback_record.partial;
   if (observation) {
-    const auto later =
-        record_undone(rollback_record, *observation, another ? &**journal : nullptr, report);
+    const auto later = record_undone(rollback_record, *observation, another ? &**journal : nullptr, report);
     if (!later) return base::fail(later.error());
     whole = whole && !*later;
   }

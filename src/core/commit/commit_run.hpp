@@ -132,7 +132,7 @@ class Run {
   base::Result<bool> record_undone(RollbackRecord rollback_record, const Observation& observation,
                                    const Journal* open, model::Report& report);
 
-  /// What is remembered now; nothing where it is lost: damaged records are set aside.
+  /// The state as remembered now; nothing where it is lost: damaged records are set aside.
   base::Result<std::optional<State>> remembered();
 
   /// The state goes to disk: to the runtime directory where state.json cannot be written.

@@ -58,7 +58,7 @@ TEST_F(BootRecord, FailsWhereNeitherCanBeWritten) {
   EXPECT_TRUE(done.error().message.starts_with(kRecord)) << done.error().message;
 }
 
-/// On its way back to /var: whoever is killed has written all of the new text or nothing of it.
+/// On its way back to /var. A kill leaves all of the new text or nothing of it.
 TEST_F(BootRecord, KilledAnywhereTheOlderTextDoesNotComeBack) {
   for (const auto& next : {std::optional<std::string>("b"), std::optional<std::string>()}) {
     bool killed = true, written = false;

@@ -58,7 +58,7 @@ TEST(Unwritten, IsNotAskedForAgainAtOnce) {
   unwritten.asked(due);
   EXPECT_EQ(unwritten.due(), due + Unwritten::kBackOffMin);
   unwritten.tried(due);
-  EXPECT_EQ(unwritten.due(), due + Unwritten::kBackOffMin) << "being asked for is no try";
+  EXPECT_EQ(unwritten.due(), due + Unwritten::kBackOffMin) << "a request does not count as a try";
 }
 
 }  // namespace
