@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rollback is over once everything that it has made is known as ours: in state.json, or, where that cannot be
-// written, in the runtime directory. Its exit status says whether the host is as before.
+// A rollback is over once everything that it has made is known as ours: in state.json, or, where that cannot
+// be written, in the runtime directory. Its exit status says whether the host is as before.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -46,8 +46,8 @@ std::unique_ptr<Host> waiting_without_interface() {
   return host;
 }
 
-/// The daemon goes on, and everything can be written: the P_Key interface is there, and known as ours, so that
-/// it goes with its section.
+/// The daemon goes on, and everything can be written: the P_Key interface is there, and known as ours, so
+/// that it goes with its section.
 void goes_with_its_section(Host& host) {
   host.kernel().faults.clear();
   const auto held = host.hold();
@@ -67,11 +67,10 @@ struct RollbackCase {
 };
 
 std::vector<RollbackCase> rollback_cases() {
-  return {{"rollback", [](Host& host) { return host.roll_back(); }},
-          {"expiry", [](Host& host) {
-             host.pass(2 * kWithin);
-             return host.expire();
-           }}};
+  return {{"rollback", [](Host& host) { return host.roll_back(); }}, {"expiry", [](Host& host) {
+                                                                        host.pass(2 * kWithin);
+                                                                        return host.expire();
+                                                                      }}};
 }
 
 TEST(RecordedRollback, AStateThatCannotBeWrittenIsKeptInRun) {
