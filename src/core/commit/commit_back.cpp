@@ -86,7 +86,9 @@ Report Run::held(std::uint64_t number) {
 
 std::set<model::Key> Run::suspended(const config::Document& document, Options& options) {
   std::set<model::Key> keys;
-  const auto taken = load_rollback_record(files(), context_.paths.suspended);
+  const auto load = [&] { return load_rollback_record(files(), context_.paths.suspended); };
+  auto taken = load();
+  if (!taken && taken.error().sys_errno != 0) taken = load();  // once may be none
   if (!taken && is_damage(taken.error())) {
     note_damage(degrade(files(), {put_aside(files(), context_.paths.suspended, taken.error())}));
   }
