@@ -171,6 +171,47 @@ TEST(RecordedRollback, AHostThatCannotBeHeldAfterwardsIsNamed) {
   goes_with_its_section(*host);
 }
 
+/// An interface that is in use just then cannot be removed; the daemon removes it later.
+void is_removed_later(Host& host) {
+  EXPECT_TRUE(has_pkey_interface(host));
+  EXPECT_EQ(host.ledger().active, 1U);
+  host.kernel().faults.clear();
+  const auto held = host.hold();
+  EXPECT_TRUE(applied(held)) << text_of(held);
+  EXPECT_FALSE(has_pkey_interface(host)) << "it was not known as ours";
+}
+
+TEST(RecordedRollback, AnInterfaceThatCannotBeRemovedIsStillOurs) {
+  for (const auto& rollback_case : rollback_cases()) {
+    SCOPED_TRACE(rollback_case.name);
+    Host host(two_ports());
+    ASSERT_TRUE(applied(host.commit(kFirst)));
+    ASSERT_TRUE(applied(host.commit(kChildOfRollback, kWithin)));
+    host.kernel().faults.clear();
+    host.kernel().faults.refuse("ib0.8002: delete", EBUSY);
+    const auto report = rollback_case.run(host);
+    EXPECT_EQ(report.exit, Exit::kUndoIncomplete) << text_of(report);
+    EXPECT_FALSE(report.left_over.empty());
+    EXPECT_FALSE(host.ledger().unconfirmed);
+    is_removed_later(host);
+  }
+}
+
+TEST(UndoneApply, AnInterfaceThatCannotBeRemovedIsStillOurs) {
+  for (const auto* fails : {"ib0.8002: set", "generations.json: write"}) {
+    SCOPED_TRACE(fails);
+    Host host(two_ports());
+    ASSERT_TRUE(applied(host.commit(kFirst)));
+    host.kernel().faults.clear();
+    host.kernel().faults.refuse(fails, EIO);
+    host.kernel().faults.refuse("ib0.8002: delete", EBUSY);
+    const auto report = host.commit(kChildOfRollback + "mtu = 1500\n");
+    EXPECT_EQ(report.exit, Exit::kUndoIncomplete) << text_of(report);
+    EXPECT_FALSE(report.left_over.empty());
+    is_removed_later(host);
+  }
+}
+
 /// The administrator's success ends what was damaged, but /var still lacks the record.
 TEST(RecordedConfirmation, AStateThatCannotBeWrittenKeepsTheHostDegraded) {
   Host host(two_ports());
