@@ -86,9 +86,9 @@ Report Run::held(std::uint64_t number) {
 
 std::set<model::Key> Run::suspended(const config::Document& document, Options& options) {
   std::set<model::Key> keys;
-  const auto load = [&] { return load_rollback_record(files(), context_.paths.suspended); };
-  auto taken = load();
-  if (!taken && taken.error().sys_errno != 0) taken = load();  // once may be none
+  const auto read_record = [&] { return load_rollback_record(files(), context_.paths.suspended); };
+  auto taken = read_record();
+  if (!taken && taken.error().sys_errno != 0) taken = read_record();  // once may be none
   if (!taken && is_damage(taken.error())) {
     note_damage(degrade(files(), {put_aside(files(), context_.paths.suspended, taken.error())}));
   }
@@ -240,9 +240,9 @@ Report Run::roll_back_unconfirmed(const std::string& why) {
 
 Result<std::optional<State>> Run::remembered() {
   const auto& paths = context_.options.paths;
-  const auto load = [&] { return load_known_state(files(), paths, context_.host.boot_id); };
-  auto known = load();
-  if (!known && known.error().sys_errno != 0) known = load();  // once may be none
+  const auto read_state = [&] { return load_known_state(files(), paths, context_.host.boot_id); };
+  auto known = read_state();
+  if (!known && known.error().sys_errno != 0) known = read_state();  // once may be none
   if (known) return std::optional<State>(std::move(*known));
   if (!is_damage(known.error())) return base::fail(known.error());
   auto on_disk = load_state(files(), paths.state);
