@@ -6,6 +6,7 @@
 #include "catalog/all.hpp"
 #include "core/compare.hpp"
 #include "core/plan.hpp"
+#include "core/transaction.hpp"
 #include "kinds/abilities.hpp"
 
 namespace rdmacfg::core {
@@ -57,6 +58,13 @@ void note_given(const model::Change& change, const model::Observed& now, Record&
   for (const auto& field : change.fields) {
     if (change.origins.contains(field)) record.managed.insert(field);
   }
+}
+
+/// Whether undoing could not remove what a change made.
+bool is_left(const model::Change& change, const Observation& now) {
+  const auto& traits = kinds::find(change.key.kind)->traits();
+  return change.operation == Operation::kCreate && now.find(change.key) != nullptr && !traits.stays &&
+         !traits.waits_for_confirmation && can_be_undone(change, now.world);
 }
 
 }  // namespace
@@ -135,11 +143,14 @@ void forget(const Observation& now, State& state) {
 }
 
 void reinstate(const model::Plan& plan, const Observation& now, State& state) {
+  model::Plan left;
   for (const auto& change : plan.changes) {
     const auto record = state.records.find(change.key);
     const auto* observed = now.find(change.key);
     if (record != state.records.end() && observed != nullptr) record->second.instance = observed->instance;
+    if (is_left(change, now)) left.changes.push_back(change);
   }
+  remember(left, now, state);
 }
 
 }  // namespace rdmacfg::core

@@ -15,10 +15,15 @@ using base::Result;
 
 namespace {
 
-/// The journal goes, wherever it is.
-Result<void> remove_journals(system::Host& host, const Options& options) {
+/// The journal goes, wherever it is. If that of a hold stays in /var, each run would take the hold for an
+/// interrupted one: a record of a hold that is over counts instead.
+Result<void> remove_journals(system::Host& host, const Options& options, const State& state) {
   auto done = host.files.remove(options.paths.journal);
   if (host.offline) return done;
+  if (!done && options.bracket.holds) {
+    Journal over{.boot_id = host.boot_id, .plan = {}, .before = state};
+    if (save_held_record(host.files, options.paths, {.journal = std::move(over), .over = true})) return {};
+  }
   auto held = host.files.remove(options.paths.held);
   return done ? held : done;
 }
@@ -33,8 +38,8 @@ Result<void> hold_state(system::Host& host, const Options& options, const State&
   (void)host.files.remove(options.paths.journal);  // one that stays does not count beside that record
   tell_unwritten(host.files,
                  fmt::format("{}; {}, but the record of its changes is only in {} and lasts until the next "
-                             "boot: free space on /var, or remount it writable; the daemon then records it",
-                             why.message, outcome, options.paths.held),
+                             "boot: {}",
+                             why.message, outcome, options.paths.held, until_written(why)),
                  report);
   return {};
 }
@@ -76,7 +81,7 @@ std::optional<base::Error> settle(system::Host& host, const Options& options, co
   }
   if (journal == JournalFile::kWritten && !held) {
     // It is committed; the next run removes the journal.
-    if (auto gone = remove_journals(host, options); !gone)
+    if (auto gone = remove_journals(host, options, state); !gone)
       report.notes.push_back("the journal of this run could not be removed: " + gone.error().message);
   }
   return std::nullopt;
@@ -92,7 +97,7 @@ void abandon(system::Host& host, const Options& options, const State& on_disk, c
   if (!done && !host.offline && hold_state(host, options, state, done.error(), "the run was undone", report))
     return;
   // While it is there the next run finishes what is left.
-  if (done) done = remove_journals(host, options);
+  if (done) done = remove_journals(host, options, state);
   if (!done) report.notes.push_back("the record of this run could not be removed: " + done.error().message);
 }
 

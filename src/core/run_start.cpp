@@ -213,7 +213,7 @@ Result<void> begin_run(const RunInput& input, const model::Plan& plan, const Sta
   if (held && !options.bracket.holds)
     return base::fail(base::Code::kIo,
                       fmt::format("{} must be written first, with the records in {}: free space on /var, or "
-                                  "remount it writable",
+                                  "remount it writable and restart rdma-configd",
                                   options.paths.state, options.paths.held));
   if (options.bracket.begin) {
     const auto part = earlier != nullptr ? RunPart::kSecond : RunPart::kFirst;

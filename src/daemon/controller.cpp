@@ -275,8 +275,9 @@ void Controller::plan_next() {
       plan_next();
     });
   }
-  if (const auto retry = unwritten_.due(); !due && retry) {
+  if (const auto retry = unwritten_.due_before(due)) {
     unwritten_timer_ = loop_.after(std::max(*retry - Loop::now(), milliseconds(0)), [this] {
+      unwritten_.asked(Loop::now());
       reconciler_.woken(Wake::kDrift, Loop::now());
       plan_next();
     });
@@ -287,6 +288,7 @@ void Controller::plan_next() {
 
 void Controller::hold() {
   next_.reset();
+  unwritten_timer_.reset();
   // On a busy host both fall due in the same turn of the loop, in any order.
   if (const auto due = expiry_.due(); due && deadline_ && Loop::now() >= *due) expire();
   if (again_ && (tries_ < kApplyTries || active_ == 0U)) {

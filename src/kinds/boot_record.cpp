@@ -29,11 +29,15 @@ Result<std::optional<std::string>> read_boot_record(system::Files& files, std::s
 Result<void> write_boot_record(system::Files& files, std::string_view path,
                                const std::optional<std::string>& text) {
   const std::string kept(path);
-  auto done = text ? files.write(kept, *text) : files.remove(kept);
   const auto in_run = boot_record_in_run(path);
-  if (done) return files.remove(in_run);
   // An empty one says that the one in /var does not count.
-  return files.write(in_run, text.value_or("")) ? Result<void>() : done;
+  const auto write_in_run = [&] { return files.write(in_run, text.value_or("")); };
+  // While it is there it counts: killed after the next step, its older text would.
+  const auto there = files.read(in_run);
+  if (!there || *there) (void)write_in_run();
+  auto done = text ? files.write(kept, *text) : files.remove(kept);
+  if (done) return files.remove(in_run);
+  return write_in_run() ? Result<void>() : done;
 }
 
 }  // namespace rdmacfg::kinds

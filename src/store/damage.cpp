@@ -126,6 +126,19 @@ void tell_unwritten(system::Files& files, const std::string& reason, model::Repo
   report.notes.insert(report.notes.end(), notes.begin(), notes.end());
 }
 
+std::string until_written(const base::Error& why) {
+  switch (why.sys_errno) {
+    case EROFS:
+      // A service keeps the mounts as it found them (ADR 0056).
+      return "remount /var writable and restart rdma-configd, which then records it";
+    case ENOSPC:
+    case EDQUOT:
+      return "free space on /var; the daemon then records it";
+    default:
+      return "repair /var; the daemon then records it (restart it if you mounted /var again)";
+  }
+}
+
 bool has_unwritten(system::Files& files) {
   const auto there = files.read(kUnwrittenFile);
   return !there || there->has_value();
@@ -140,9 +153,7 @@ Result<void> clear_unwritten(system::Files& files) {
 Result<void> clear_degraded(system::Files& files) {
   auto done = replace_by_nothing(files, kDegradedFile);
   auto in_run = replace_by_nothing(files, kDegradedInRun);
-  auto unwritten = clear_unwritten(files);
-  if (!done) return done;
-  return in_run ? unwritten : in_run;
+  return done ? in_run : done;
 }
 
 Result<void> replace_by_nothing(system::Files& files, const std::string& path) {

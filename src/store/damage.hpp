@@ -51,6 +51,9 @@ void tell_damage(system::Files& files, std::vector<std::string> reasons, model::
 /// As tell_damage(), of a record that /var cannot take for now.
 void tell_unwritten(system::Files& files, const std::string& reason, model::Report& report);
 
+/// The rest of such a reason: the remedy for `why`, such as a full disk, and who records it then.
+std::string until_written(const base::Error& why);
+
 /// Whether such a record still waits for /var.
 bool has_unwritten(system::Files& files);
 
@@ -66,7 +69,8 @@ std::vector<std::string> degraded(system::Files& files);
 /// A reason as a note of a report, which is in Report::damage, too.
 inline std::string degraded_note(const std::string& reason) { return "DEGRADED: " + reason; }
 
-/// An administrator's apply has succeeded.
+/// An administrator's apply has succeeded. The reasons told by tell_unwritten() stay until /var has the
+/// records.
 base::Result<void> clear_degraded(system::Files& files);
 
 }  // namespace rdmacfg::core

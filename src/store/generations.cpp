@@ -98,7 +98,8 @@ Result<LedgerNow> look_up_ledger(system::Files& files, const GenerationPaths& pa
   if (!loaded && loaded.error().sys_errno != 0) loaded = load();  // once may be none
   if (!loaded && !is_damage(loaded.error())) return base::fail(loaded.error());
   const auto backup = loaded && *loaded ? Result<std::optional<Backup>>() : load_backup(files, paths.backup);
-  const auto record = load_rollback_record(files, paths.rollback_record);
+  auto record = load_rollback_record(files, paths.rollback_record);
+  if (!record && record.error().sys_errno != 0) record = load_rollback_record(files, paths.rollback_record);
   const bool copied = backup && *backup;
   const bool waits = record && *record && (*record)->ledger;
   LedgerNow out;

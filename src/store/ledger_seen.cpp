@@ -22,6 +22,14 @@ bool is_written_by_another(system::Files& files, const Ledger& ledger, const std
   return seen && ledger.transaction > *seen;
 }
 
+base::Error written_by_another(const std::string& ledger) {
+  return {base::Code::kRefused,
+          fmt::format("{}: was written by another host, or restored from a backup, since this host was "
+                      "booted; hosts must not share that folder: give each host its own, then reboot",
+                      ledger),
+          0};
+}
+
 Result<void> note_ledger_seen(system::Files& files, const Ledger& ledger, const std::string& boot_id) {
   if (ledger.transaction == 0) return {};
   return files.write(kLedgerSeen, fmt::format("{} {}\n", boot_id, ledger.transaction));

@@ -19,6 +19,9 @@ inline constexpr const char* kLedgerSeen = "/run/rdma-configd/ledger-seen";
 /// is not known: of the first run of a boot, and of a ledger of an earlier version.
 bool is_written_by_another(system::Files& files, const Ledger& ledger, const std::string& boot_id);
 
+/// Why nothing may be changed then.
+base::Error written_by_another(const std::string& ledger);
+
 /// Nothing is written when that is noted already, or there is no ledger yet.
 base::Result<void> note_ledger_seen(system::Files& files, const Ledger& ledger, const std::string& boot_id);
 

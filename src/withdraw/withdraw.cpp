@@ -28,9 +28,11 @@ namespace {
 
 Result<void> check_idle(Context& context) {
   auto& files = context.host.files;
-  const auto ledger = read_ledger(files, context.paths);
-  if (!ledger) return base::fail(ledger.error());
-  if (ledger->unconfirmed) {
+  const auto now = look_up_ledger(files, context.paths);
+  if (!now) return base::fail(now.error());
+  if (!context.host.offline && is_written_by_another(files, now->committed, context.host.boot_id))
+    return base::fail(written_by_another(context.paths.ledger));
+  if (now->ledger.unconfirmed) {
     return base::fail(Code::kBusy,
                       "an apply waits for its confirmation: run `rdma-configctl confirm` or `rdma-configctl "
                       "rollback` first");
@@ -148,9 +150,9 @@ Result<void> forget(Context& context) {
   // The copy of the ledger goes first: it would be taken for the ledger.
   for (const auto& path :
        {context.paths.rollback_record, context.paths.backup, context.paths.ledger, context.paths.suspended,
-        context.options.paths.state, context.options.paths.held, std::string(kDegradedFile),
-        std::string(kDegradedInRun), std::string(kUnwrittenFile), std::string(kLedgerSeen),
-        std::string(kAppliedMark)}) {
+        context.options.paths.state, context.options.paths.journal, context.options.paths.held,
+        std::string(kDegradedFile), std::string(kDegradedInRun), std::string(kUnwrittenFile),
+        std::string(kLedgerSeen), std::string(kAppliedMark)}) {
     if (auto done = replace_by_nothing(files, path); !done) return done;
   }
   for (const auto* file : kinds::owned_files()) {

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "catalog/owned_files.hpp"
 #include "core/commit/commit_run.hpp"
@@ -25,6 +27,31 @@ using model::Status;
 namespace {
 
 constexpr const char* kLetBe = "was rolled back to this value, which stays until the next apply or boot";
+
+/// Adds to `state` the records of later runs, of which the plan of the apply that was undone does not speak:
+/// with them it goes as it came.
+/// @param taken  the part of the plan that could be undone
+/// @return whether there are any
+bool add_later_records(const State& now, const model::Plan& plan, const model::Plan& taken,
+                       const Observation& observation, State& state) {
+  const auto keys_in = [](const model::Plan& changes) {
+    std::set<model::Key> keys;
+    for (const auto& change : changes.changes) keys.insert(change.key);
+    return keys;
+  };
+  const auto in_plan = keys_in(plan), in_taken = keys_in(taken);
+  bool any = false;
+  for (const auto& [key, record] : now.records) {
+    const auto* observed = observation.find(key);
+    const bool gone = in_plan.contains(key) && (observed == nullptr || observed->instance != record.instance);
+    const auto before = state.records.find(key);
+    if (gone || in_taken.contains(key) || (before != state.records.end() && before->second == record))
+      continue;
+    state.records.insert_or_assign(key, record);
+    any = true;
+  }
+  return any;
+}
 
 }  // namespace
 
@@ -59,7 +86,9 @@ Report Run::held(std::uint64_t number) {
 
 std::set<model::Key> Run::suspended(const config::Document& document, Options& options) {
   std::set<model::Key> keys;
-  const auto taken = load_rollback_record(files(), context_.paths.suspended);
+  const auto read_record = [&] { return load_rollback_record(files(), context_.paths.suspended); };
+  auto taken = read_record();
+  if (!taken && taken.error().sys_errno != 0) taken = read_record();  // once may be none
   if (!taken && is_damage(taken.error())) {
     note_damage(degrade(files(), {put_aside(files(), context_.paths.suspended, taken.error())}));
   }
@@ -112,7 +141,14 @@ Report Run::not_recorded(const Unconfirmed& waiting, const base::Error& error, R
 
 Report Run::held_again(const Unconfirmed& waiting, Report report) {
   auto again = waiting.previous != 0 ? held(waiting.previous) : nothing();
-  if (succeeded(again)) report.left_over.clear();
+  if (succeeded(again)) {
+    report.left_over.clear();
+  } else if (again.exit != Exit::kUndoIncomplete) {
+    // The rollback is recorded, or stays to be: that nothing has changed would not be true.
+    again.exit = Exit::kUndoIncomplete;
+    again.left_over.push_back(fmt::format(
+        "the apply of generation {} was rolled back, but the host is not yet as before", waiting.generation));
+  }
   merge(report, std::move(again));
   return report;
 }
@@ -122,12 +158,10 @@ Report Run::held_unrecorded(const Unconfirmed& waiting, const base::Error& error
   if (report.error) report.notes.push_back(report.error->message);
   const auto held_to = waiting.previous == 0 ? std::string("no generation is held")
                                              : fmt::format("generation {} is held", waiting.previous);
-  tell_unwritten(
-      files(),
-      fmt::format("{}; generation {} was rolled back, and {}, but the ledger does not say so; free "
-                  "space on /var, or remount it writable: the daemon then records it",
-                  error.message, waiting.generation, held_to),
-      report);
+  tell_unwritten(files(),
+                 fmt::format("{}; generation {} was rolled back, and {}, but the ledger does not say so: {}",
+                             error.message, waiting.generation, held_to, until_written(error)),
+                 report);
   return report;
 }
 
@@ -171,7 +205,9 @@ Report Run::roll_back_unconfirmed(const std::string& why) {
   bool exact = here || (waiting.again() && never_began);
   if (here) {
     const auto plan = rollback_record_->plan;
-    exact = undone(*rollback_record_, report);
+    const auto whole = undone(*rollback_record_, report);
+    if (!whole) return not_recorded(waiting, whole.error(), std::move(report));
+    exact = *whole;
     // The active document differs from it, so a daemon that holds the host to the document would undo this at
     // once.
     if (waiting.again() && report.left_over.empty()) {
@@ -202,7 +238,63 @@ Report Run::roll_back_unconfirmed(const std::string& why) {
   return report;
 }
 
-bool Run::undone(RollbackRecord rollback_record, Report& report) {
+Result<std::optional<State>> Run::remembered() {
+  const auto& paths = context_.options.paths;
+  const auto read_state = [&] { return load_known_state(files(), paths, context_.host.boot_id); };
+  auto known = read_state();
+  if (!known && known.error().sys_errno != 0) known = read_state();  // once may be none
+  if (known) return std::optional<State>(std::move(*known));
+  if (!is_damage(known.error())) return base::fail(known.error());
+  auto on_disk = load_state(files(), paths.state);
+  if (on_disk) return std::optional<State>(std::move(*on_disk));
+  if (!is_damage(on_disk.error())) return base::fail(on_disk.error());
+  note_damage(degrade(files(), {put_aside(files(), paths.state, on_disk.error())}));
+  auto held = load_held_record(files(), paths, context_.host.boot_id);
+  if (held && *held) return std::optional<State>(std::move((*held)->journal.before));
+  return std::optional<State>();
+}
+
+Result<void> Run::keep_undone(const State& state, const Journal* open, Report& report) {
+  const auto& paths = context_.options.paths;
+  auto done = save_state(files(), paths.state, state);
+  if (done) {
+    // It has what holds recorded meanwhile.
+    const auto gone = open == nullptr ? files().remove(paths.held) : Result<void>();
+    if (!gone) note(report, gone.error());
+    return {};
+  }
+  HeldRecord held{.journal = {.boot_id = context_.host.boot_id, .plan = {}, .before = state},
+                  .over = open == nullptr};
+  if (open != nullptr) held.journal.plan = open->plan;
+  if (!save_held_record(files(), paths, std::move(held))) return done;
+  tell_unwritten(files(),
+                 fmt::format("{}; the apply was rolled back, but the record of that is only in {} and lasts "
+                             "until the next boot: {}",
+                             done.error().message, paths.held, until_written(done.error())),
+                 report);
+  return {};
+}
+
+Result<bool> Run::record_undone(RollbackRecord rollback_record, const Observation& observation,
+                                const Journal* open, Report& report) {
+  const auto& plan = rollback_record.plan;
+  auto state = std::move(rollback_record.before);
+  // Settings of a device that was removed during the apply went with it; objects made of the same name on
+  // the one that came after is not undone, and known by its own record.
+  model::Plan taken;
+  for (const auto& change : plan.changes) {
+    if (can_be_undone(change, observation.world)) taken.changes.push_back(change);
+  }
+  reinstate(taken, observation, state);
+  const auto now = remembered();
+  if (!now) return base::fail(now.error());
+  // Of a state that is lost nobody knows whether it had any.
+  const bool later = !*now || add_later_records(**now, plan, taken, observation, state);
+  if (auto done = keep_undone(state, open, report); !done) return base::fail(done.error());
+  return later;
+}
+
+Result<bool> Run::undone(const RollbackRecord& rollback_record, Report& report) {
   const auto& plan = rollback_record.plan;
   // It may have been killed half way, or be under way in a process that was; or what was killed is a later
   // run, whose journal says what it had made.
@@ -215,39 +307,9 @@ bool Run::undone(RollbackRecord rollback_record, Report& report) {
   bool whole =
       report.left_over.empty() && !another && !rollback_record.in_two_runs && !rollback_record.partial;
   if (observation) {
-    auto state = std::move(rollback_record.before);
-    // Settings of a device that was removed during the apply went with it; objects made of the same name on
-    // the one that came after is not undone, and known by its own record.
-    model::Plan taken;
-    std::set<model::Key> in_plan, in_taken;
-    for (const auto& change : plan.changes) {
-      in_plan.insert(change.key);
-      if (!can_be_undone(change, observation->world)) continue;
-      in_taken.insert(change.key);
-      taken.changes.push_back(change);
-    }
-    reinstate(taken, *observation, state);
-    // Records of what the plan does not speak of are of later runs: with them it goes as it came.
-    if (const auto now = load_known_state(files(), context_.options.paths, context_.host.boot_id)) {
-      for (const auto& record : now->records) {
-        const auto& key = record.first;
-        const auto* observed = observation->find(key);
-        const bool gone =
-            in_plan.contains(key) && (observed == nullptr || observed->instance != record.second.instance);
-        const auto before = state.records.find(key);
-        if (gone || in_taken.contains(key) ||
-            (before != state.records.end() && before->second == record.second))
-          continue;
-        state.records.insert_or_assign(key, record.second);
-        whole = false;
-      }
-    }
-    if (auto done = save_state(files(), context_.options.paths.state, state); !done) {
-      note(report, done.error());
-    } else if (!another) {
-      // It has what holds recorded meanwhile.
-      if (auto gone = files().remove(context_.options.paths.held); !gone) note(report, gone.error());
-    }
+    const auto later = record_undone(rollback_record, *observation, another ? &**journal : nullptr, report);
+    if (!later) return base::fail(later.error());
+    whole = whole && !*later;
   }
   if (another) return whole;
   if (auto done = files().remove(context_.options.paths.journal); !done) note(report, done.error());

@@ -121,12 +121,7 @@ Report Run::finished(Report report) {
 
 std::optional<base::Error> Run::shared() const {
   if (!shared_) return std::nullopt;
-  return base::Error{
-      base::Code::kRefused,
-      fmt::format("{}: was written by another host, or restored from a backup, since this host was booted; "
-                  "hosts must not share that folder: give each host its own, then reboot",
-                  context_.paths.ledger),
-      0};
+  return written_by_another(context_.paths.ledger);
 }
 
 std::string Run::rollback_reason() const {
@@ -170,6 +165,8 @@ Result<void> Run::keep_text(Application& work) {
   if (!work.needs_text) return {};
   work.needs_text = false;
   auto done = save_texts(files(), context_.paths.texts, work.number, work.document, request_.of_others);
+  // A run that was killed may have written it without the folder, and then nothing is written now.
+  if (done) done = files().sync(context_.paths.texts);
   if (done) return {};
   if (holds(work)) {
     tell_undone(fmt::format("the text of generation {} could not be saved", work.number), done);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/commit/commit.hpp"
+#include "core/observation.hpp"
 
 namespace rdmacfg::core::detail {
 
@@ -119,10 +120,23 @@ class Run {
   /// Leftovers of a failed commit() are named.
   void tell_ambiguous(model::Report& report) const;
 
-  /// Takes an apply of this boot back, setting by setting.
+  /// Takes an apply of this boot back, setting by setting, and records what is there then.
   /// @return false when something is left to do: settings that could not be restored, or objects made for the
-  /// generation after that apply, such as for a device that came meanwhile.
-  bool undone(RollbackRecord rollback_record, model::Report& report);
+  /// generation after that apply, such as for a device that came meanwhile. An error when that could not be
+  /// recorded: the rollback is not over then, and its records stay.
+  base::Result<bool> undone(const RollbackRecord& rollback_record, model::Report& report);
+
+  /// The records of undone().
+  /// @param open  the journal of a later run that was interrupted; null: there is none
+  /// @return whether there are records of later runs
+  base::Result<bool> record_undone(RollbackRecord rollback_record, const Observation& observation,
+                                   const Journal* open, model::Report& report);
+
+  /// The state as remembered now; nothing where it is lost: damaged records are set aside.
+  base::Result<std::optional<State>> remembered();
+
+  /// The state goes to disk: to the runtime directory where state.json cannot be written.
+  base::Result<void> keep_undone(const State& state, const Journal* open, model::Report& report);
 
   /// The active document was applied once more, and that was taken back: the state that the host keeps in
   /// this boot, although the document wants it otherwise. They are added to `options` as left alone.

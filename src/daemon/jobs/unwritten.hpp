@@ -21,6 +21,10 @@ class Unwritten {
     if (!due_) due_ = now + delay_;
   }
 
+  /// A run that is to write the record is asked for. It may not come, as when another one that failed as a
+  /// whole is waited for.
+  void asked(Time now) { due_ = now + delay_; }
+
   /// A run failed to write the record.
   void tried(Time now) {
     due_ = now + delay_;
@@ -34,6 +38,11 @@ class Unwritten {
   }
 
   [[nodiscard]] std::optional<Time> due() const { return due_; }
+
+  /// The same where no run before that, at `next`, tries it anyway.
+  [[nodiscard]] std::optional<Time> due_before(std::optional<Time> next) const {
+    return due_ && next && *next <= *due_ ? std::nullopt : due_;
+  }
 
  private:
   std::optional<Time> due_;

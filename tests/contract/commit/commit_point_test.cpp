@@ -224,6 +224,31 @@ TEST(Committed, AFolderInThePlaceOfATextIsPassedOver) {
   EXPECT_EQ(difference(host.dump(), then), "");
 }
 
+/// It may have been killed before the folder was synced, and then nothing is written by the next one.
+TEST(Committed, ATextOfAKilledApplyIsOnDiskBeforeTheNextOneIsDone) {
+  const core::GenerationPaths paths;
+  bool killed = true, found = false;
+  for (std::size_t n = 1; killed && !found; ++n) {
+    Host host(two_ports());
+    auto& kernel = host.kernel();
+    kernel.faults.kill_at(n);
+    killed = false;
+    try {
+      host.commit(kFirst);
+    } catch (const fakes::Killed&) {
+      killed = true;
+    }
+    kernel.faults.clear();
+    found = killed && kernel.files.content.contains(paths.texts + "/1.json");
+    if (!found) continue;
+    kernel.files.synced.clear();
+    const auto report = host.commit(kFirst);
+    EXPECT_TRUE(applied(report)) << text_of(report);
+    EXPECT_TRUE(kernel.files.synced.contains(paths.texts));
+  }
+  EXPECT_TRUE(found);
+}
+
 TEST(Committed, ATextOfAForgottenGenerationThatStaysIsNamed) {
   Host host(two_ports());
   for (std::size_t number = 1; number <= model::limits::kGenerations; ++number)

@@ -2,7 +2,9 @@
 // apply --confirm of the document that is active already, with nothing to do, and on devices that come back.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstddef>
 
 #include "contract/commit_host.hpp"
 
@@ -175,6 +177,43 @@ TEST_F(Again, ARollbackThatCannotBeKeptIsNotOver) {
   EXPECT_FALSE(host.ledger().unconfirmed);
   EXPECT_TRUE(applied(host.hold()));
   EXPECT_EQ(difference(host.dump(), drifted), "") << "it is left so";
+}
+
+TEST_F(Again, AReadThatFailsOnceDoesNotMakeItAgain) {
+  ASSERT_TRUE(applied(host.commit(kFirst, kWithin)));
+  host.pass(kWithin);
+  EXPECT_EQ(host.expire().exit, Exit::kOk);
+  auto& files = host.kernel().files;
+  files.next_read[core::GenerationPaths().suspended] = EIO;
+  const auto held = host.hold();
+  EXPECT_EQ(held.exit, Exit::kPartly) << text_of(held);
+  EXPECT_TRUE(files.next_read.empty()) << "nobody has read it";
+  EXPECT_EQ(difference(host.dump(), drifted), "");
+}
+
+/// Without its record the document would be made again instead of what was there before.
+TEST_F(Again, AReadThatFailsOnceDoesNotHideThatItWasInterrupted) {
+  const core::GenerationPaths paths;
+  Host other(two_ports());
+  ASSERT_TRUE(applied(other.commit(kFirst)));
+  set_mtu_of_confirm_again(other, "ib0", 4000);
+  other.kernel().faults.clear();
+  ASSERT_TRUE(applied(other.commit(kFirst, kWithin)));
+  const auto& log = other.kernel().faults.log();
+  const auto at = std::find(log.begin(), log.end(), paths.ledger + ": write");
+  ASSERT_NE(at, log.end());
+
+  host.kernel().faults.clear();
+  host.kernel().faults.kill_at(static_cast<std::size_t>(at - log.begin()) + 1);
+  EXPECT_THROW(host.commit(kFirst, kWithin), fakes::Killed);
+  host.kernel().faults.clear();
+  ASSERT_NE(host.dump(), drifted);
+  auto& files = host.kernel().files;
+  files.next_read[paths.rollback_record] = EIO;
+  const auto held = host.hold();
+  EXPECT_TRUE(applied(held)) << text_of(held);
+  EXPECT_TRUE(files.next_read.empty()) << "nobody has read it";
+  EXPECT_EQ(difference(host.dump(), drifted), "");
 }
 
 TEST_F(Again, ABootHoldsTheDocument) {

@@ -107,14 +107,20 @@ TEST(FullVar, AHostIsConfiguredAtBoot) {
 }
 
 TEST(FullVar, TheReasonSaysWhatToDo) {
-  auto host = booted();
-  host->kernel().faults.refuse(kVar, ENOSPC);
-  EXPECT_TRUE(applied(host->hold()));
-  ASSERT_EQ(reasons_of(*host).size(), 1U);
-  EXPECT_EQ(reasons_of(*host).front(),
-            "/var/lib/rdma-configd/state.json: write: No space left on device; the host is configured, but "
-            "the record of its changes is only in /run/rdma-configd/held.json and lasts until the next boot: "
-            "free space on /var, or remount it writable; the daemon then records it");
+  const std::string middle =
+      "; the host is configured, but the record of its changes is only in /run/rdma-configd/held.json and "
+      "lasts until the next boot: ";
+  const std::map<int, std::string> reasons{
+      {ENOSPC, "No space left on device" + middle + "free space on /var; the daemon then records it"},
+      {EROFS, "Read-only file system" + middle +
+                  "remount /var writable and restart rdma-configd, which then records it"}};
+  for (const auto& [err, reason] : reasons) {
+    auto host = booted();
+    host->kernel().faults.refuse(kVar, err);
+    EXPECT_TRUE(applied(host->hold()));
+    ASSERT_EQ(reasons_of(*host).size(), 1U);
+    EXPECT_EQ(reasons_of(*host).front(), "/var/lib/rdma-configd/state.json: write: " + reason);
+  }
 }
 
 TEST(FullVar, AnApplyIsRefused) {

@@ -94,6 +94,31 @@ TEST(KilledHold, TheNextOneForgetsNothingThoughNothingCanBeWritten) {
   EXPECT_GT(n, 5U);
 }
 
+/// /var became read-only while a hold was under way that recorded nothing new. The journal speaks of objects
+/// that others may have replaced since.
+TEST(KilledHold, OneThatOnlyLeftItsJournalIsNotFinishedAgainAndAgain) {
+  const std::string var = "/var/lib/rdma-configd/";
+  Host host(two_ports());
+  EXPECT_TRUE(applied(host.commit(kTwoChildren)));
+  const auto wanted = host.dump();
+  host.kernel().set_mtu("ib0", 2044);
+  host.kernel().faults.clear();
+  host.kernel().faults.refuse(kHoldRecords.journal + ": remove", EROFS);
+  EXPECT_TRUE(applied(host.hold()));
+  ASSERT_TRUE(host.kernel().files.content.contains(kHoldRecords.journal));
+  host.kernel().faults.refuse(var, EROFS);
+  for (int time = 0; time < 2; ++time) {
+    const auto report = host.hold();
+    EXPECT_TRUE(applied(report)) << text_of(report);
+    EXPECT_TRUE(report.notes.empty()) << text_of(report);
+    EXPECT_EQ(difference(host.dump(), wanted), "");
+    host.kernel().set_mtu("ib0", 2044);
+  }
+  host.kernel().faults.clear();
+  ASSERT_NO_FATAL_FAILURE(forgets_nothing(host));
+  EXPECT_FALSE(host.kernel().files.content.contains(kHoldRecords.journal));
+}
+
 /// Also where state.json was written, and can be neither followed by the ledger nor restored.
 TEST(UndoneApply, ForgetsNothingThoughVarBecomesFullOnTheWay) {
   const auto first = std::string(kFirst) + "[[ipoib.pkey]]\npkey = 0x8002\n";

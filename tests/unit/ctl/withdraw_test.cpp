@@ -9,6 +9,8 @@
 #include <nlohmann/json.hpp>
 
 #include "console.hpp"
+#include "store/generations.hpp"
+#include "store/ledger_seen.hpp"
 
 namespace rdmacfg::ctl {
 namespace {
@@ -73,6 +75,20 @@ TEST_F(Withdraw, FilesThatFewerMayReadStaySoUnderTheirOtherNames) {
   ASSERT_TRUE(files().contains(kPlainRules));
   EXPECT_TRUE(closed.contains(kPlainRules));
   EXPECT_FALSE(closed.contains("/etc/rdma/rdma-admin-0002c903003178f2.sh")) << "the document is public";
+}
+
+TEST_F(Withdraw, LeavesTheRecordsOfAnotherHostAlone) {
+  const core::GenerationPaths paths;
+  const auto& boot_id = console.kernel.boot_id;
+  auto& ledger = files().at(paths.ledger);
+  const auto at = ledger.find(boot_id);
+  ASSERT_NE(at, std::string::npos) << ledger;
+  ledger.replace(at, boot_id.size(), "5f0c0de0-0000-4000-8000-0000000000ff");
+  files()[core::kLedgerSeen] = boot_id + " 0\n";
+  EXPECT_EQ(console.run({"withdraw", "--yes"}), 1);
+  EXPECT_THAT(console.err.str(), HasSubstr("was written by another host"));
+  EXPECT_TRUE(files().contains(paths.ledger));
+  EXPECT_TRUE(files().contains(kRules));
 }
 
 /// Else Prometheus would miss the daemon for ever.

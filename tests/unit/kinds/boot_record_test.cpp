@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <optional>
 #include <string>
 
@@ -55,6 +56,33 @@ TEST_F(BootRecord, FailsWhereNeitherCanBeWritten) {
   const auto done = write_boot_record(files, kRecord, "a");
   ASSERT_FALSE(done);
   EXPECT_TRUE(done.error().message.starts_with(kRecord)) << done.error().message;
+}
+
+/// On its way back to /var. A kill leaves all of the new text or nothing of it.
+TEST_F(BootRecord, KilledAnywhereTheOlderTextDoesNotComeBack) {
+  for (const auto& next : {std::optional<std::string>("b"), std::optional<std::string>()}) {
+    bool killed = true, written = false;
+    for (std::size_t call = 1; killed; ++call) {
+      SCOPED_TRACE(call);
+      files.content = {{kRecord, "0"}, {boot_record_in_run(kRecord), "a"}};
+      faults.clear();
+      faults.kill_at(call);
+      killed = false;
+      try {
+        EXPECT_TRUE(write_boot_record(files, kRecord, next));
+      } catch (const fakes::Killed&) {
+        killed = true;
+      }
+      const auto now = read().value_or("");
+      if (now != "a") written = true;
+      EXPECT_EQ(now, written ? next.value_or("") : "a") << "once it was the new one it stays so";
+      const auto in_var = files.content.find(kRecord);
+      if (in_var == files.content.end() || in_var->second != "0") {
+        EXPECT_EQ(now, next.value_or(""));
+      }
+    }
+    EXPECT_TRUE(written);
+  }
 }
 
 TEST_F(BootRecord, OfOneThatIsLostNothingIsKnown) {

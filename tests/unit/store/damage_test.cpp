@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 
+#include "base/error.hpp"
 #include "fakes/memory_files.hpp"
 #include "store/generations.hpp"
 #include "system/linux/linux_host.hpp"
@@ -103,7 +104,17 @@ TEST(Degrade, EndsWithWhatVarCanTakeAgain) {
   EXPECT_THAT(degraded(files), ElementsAre("journal.json: damaged")) << "that one is an administrator's";
   tell_unwritten(files, "state.json: full", report);
   EXPECT_TRUE(clear_degraded(files));
+  EXPECT_THAT(degraded(files), ElementsAre("state.json: full")) << "it still waits for /var";
+  EXPECT_TRUE(clear_unwritten(files));
   EXPECT_THAT(degraded(files), IsEmpty());
+}
+
+TEST(Degrade, SaysWhatLetsVarTakeARecord) {
+  const auto after = [](int err) { return until_written(base::errno_error(err, "state.json: write")); };
+  EXPECT_EQ(after(EROFS), "remount /var writable and restart rdma-configd, which then records it");
+  for (const int err : {ENOSPC, EDQUOT})
+    EXPECT_EQ(after(err), "free space on /var; the daemon then records it");
+  EXPECT_EQ(after(EIO), "repair /var; the daemon then records it (restart it if you mounted /var again)");
 }
 
 /// The JSON library quotes it: a private document would be in the log, and in what readers are shown.

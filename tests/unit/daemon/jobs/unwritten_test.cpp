@@ -37,5 +37,29 @@ TEST(Unwritten, QueriesDoNotPutItOff) {
   EXPECT_EQ(unwritten.due(), Time(7000) + Unwritten::kBackOffMin);
 }
 
+/// A change that fails is tried again after up to five minutes, and everything else is left until then.
+TEST(Unwritten, DoesNotWaitForALaterRun) {
+  Unwritten unwritten;
+  EXPECT_FALSE(unwritten.due_before(std::nullopt));
+  EXPECT_FALSE(unwritten.due_before(Time(1000)));
+  unwritten.waits(Time(1000));
+  const auto due = Time(1000) + Unwritten::kBackOffMin;
+  EXPECT_EQ(unwritten.due_before(std::nullopt), due);
+  EXPECT_EQ(unwritten.due_before(Time(300'000)), due);
+  EXPECT_FALSE(unwritten.due_before(due)) << "that run tries it";
+  EXPECT_FALSE(unwritten.due_before(Time(2000)));
+}
+
+/// A run that failed as a whole is not hurried, so that what was asked for does not come at once.
+TEST(Unwritten, IsNotAskedForAgainAtOnce) {
+  Unwritten unwritten;
+  unwritten.waits(Time(1000));
+  const auto due = *unwritten.due();
+  unwritten.asked(due);
+  EXPECT_EQ(unwritten.due(), due + Unwritten::kBackOffMin);
+  unwritten.tried(due);
+  EXPECT_EQ(unwritten.due(), due + Unwritten::kBackOffMin) << "a request does not count as a try";
+}
+
 }  // namespace
 }  // namespace rdmacfg::daemon
