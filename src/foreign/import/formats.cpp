@@ -22,7 +22,8 @@ constexpr auto kKeyfiles = std::to_array<Where>({{"/etc/NetworkManager/system-co
                                                  {"/usr/lib/NetworkManager/system-connections", "*"},
                                                  {"/etc/NetworkManager", "NetworkManager.conf"},
                                                  {"/etc/NetworkManager/conf.d", "*.conf"},
-                                                 {"/run/NetworkManager/conf.d", "*.conf"}});
+                                                 {"/run/NetworkManager/conf.d", "*.conf"},
+                                                 {"/usr/lib/NetworkManager/conf.d", "*.conf"}});
 
 constexpr auto kIfcfgFiles = std::to_array<Where>({{"/etc/sysconfig/network-scripts", "ifcfg-*"},
                                                    {"/etc/sysconfig/network-scripts", "route-*"},

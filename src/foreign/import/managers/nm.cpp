@@ -405,10 +405,7 @@ void parse_nm(std::span<const File> files, Claims& claims) {
     if (!is_nm_conf(file)) Keyfile(file, aside).note_upper(uppers);
   }
   for (const auto& file : files) {
-    if (is_nm_conf(file)) {
-      tell_nm_conf(file, claims);
-      continue;
-    }
+    if (is_nm_conf(file)) continue;
     const auto before = claims.interfaces.size();
     Keyfile(file, claims).parse(uppers);
     // nms-keyfile-utils.c, nms_keyfile_utils_check_file_permissions; a copy elsewhere may have any mode.
@@ -419,6 +416,7 @@ void parse_nm(std::span<const File> files, Claims& claims) {
                   "was not in force: NetworkManager ignores keyfiles that are not owned by root or that "
                   "others may read (chmod 600); it is in the document nevertheless");
   }
+  tell_nm_conf(files, claims);
 }
 
 }  // namespace rdmacfg::foreign
