@@ -111,6 +111,12 @@ constexpr auto kRdmaConfFiles =
                           {"/etc", "nccl.conf"},
                           {"/etc/ucx", "ucx.conf"},
                           {"/etc/openmpi*", "openmpi-mca-params.conf", Masking::kNone},
+                          {"/etc/ceph", "*.conf", Masking::kNone},
+                          {"/var/mmfs/gen", "mmfs.cfg"},
+                          {"/etc", "environment"},
+                          {"/etc/environment.d", "*.conf", Masking::kNone},
+                          {"/etc/profile.d", "*.sh", Masking::kNone},
+                          {"/etc/profile.d", "*.csh", Masking::kNone},
                           {"/etc", "nfs.conf"},
                           {"/etc/nfs.conf.d", "*.conf", Masking::kNone},
                           // The records of portals without a group are files in the folder of their target.

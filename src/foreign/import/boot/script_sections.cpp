@@ -11,6 +11,7 @@
 
 #include "base/text.hpp"
 #include "foreign/import/formats.hpp"
+#include "foreign/import/rdma/interface_users.hpp"
 #include "foreign/import/rdma/lustre.hpp"
 #include "foreign/syntax/shell_line.hpp"
 
@@ -349,6 +350,7 @@ std::string script_advice(const std::vector<std::string>& words, std::string_vie
         "LNet uses {} by its name: if the document gives the interface another name, change this "
         "command too",
         name);
+  if (auto advice = advice_for_device_users(words); !advice.empty()) return advice;
   const bool of_vf = words.front() == "ip" && text.find(" vf ") != std::string_view::npos &&
                      text.find("_guid ") != std::string_view::npos;
   if (of_vf) return "the document does not support virtual functions of RDMA devices; keep this command";
