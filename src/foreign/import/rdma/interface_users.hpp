@@ -16,7 +16,7 @@ namespace rdmacfg::foreign {
 /// @return whether it is such a file
 bool tell_interface_users(const File& file, std::span<const File> files, Claims& claims);
 
-/// What to say of a command that gives a program RDMA devices by their names (mmchconfig of GPFS); empty for
+/// The advice for a command that gives a program RDMA devices by their names (mmchconfig of GPFS); empty for
 /// others.
 std::string advice_for_device_users(const std::vector<std::string>& words);
 
