@@ -19,7 +19,7 @@ class TunedProfilesOfHost {
   /// A profile, or the file that names the active ones.
   void add(const File& file);
   static bool is_of_tuned(const File& file);
-  /// What the active profiles set; all of them where nothing says which are.
+  /// Takes the settings of the active profiles; of all, where no file names the active ones.
   void take(Claims& claims, KernelWrites& writes);
 
  private:
