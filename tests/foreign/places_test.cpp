@@ -199,5 +199,13 @@ TEST_F(Places, ADispatcherThatIsNotExecutableIsLeftOut) {
   EXPECT_EQ(gather({{find_format("scripts")}, {}}, *files, executable), 1U);
 }
 
+TEST_F(Places, AListOfInterfacesOfBeegfsMayBeAnywhere) {
+  tree.put("/srv/site/client.itf", "ib0\neth0\n");
+  Claims claims;
+  (void)gather({{find_format("rdma-conf")}, {"/srv/site/client.itf"}}, *files, claims);
+  EXPECT_THAT(claims.missed, IsEmpty());
+  EXPECT_THAT(claims.passed, Contains(Field(&Remark::text, HasSubstr("BeeGFS uses ib0 by its name"))));
+}
+
 }  // namespace
 }  // namespace rdmacfg::foreign

@@ -22,7 +22,8 @@ constexpr auto kKeyfiles = std::to_array<Where>({{"/etc/NetworkManager/system-co
                                                  {"/usr/lib/NetworkManager/system-connections", "*"},
                                                  {"/etc/NetworkManager", "NetworkManager.conf"},
                                                  {"/etc/NetworkManager/conf.d", "*.conf"},
-                                                 {"/run/NetworkManager/conf.d", "*.conf"}});
+                                                 {"/run/NetworkManager/conf.d", "*.conf"},
+                                                 {"/usr/lib/NetworkManager/conf.d", "*.conf"}});
 
 constexpr auto kIfcfgFiles = std::to_array<Where>({{"/etc/sysconfig/network-scripts", "ifcfg-*"},
                                                    {"/etc/sysconfig/network-scripts", "route-*"},
@@ -110,6 +111,12 @@ constexpr auto kRdmaConfFiles =
                           {"/etc", "nccl.conf"},
                           {"/etc/ucx", "ucx.conf"},
                           {"/etc/openmpi*", "openmpi-mca-params.conf", Masking::kNone},
+                          {"/etc/ceph", "*.conf", Masking::kNone},
+                          {"/var/mmfs/gen", "mmfs.cfg"},
+                          {"/etc", "environment"},
+                          {"/etc/environment.d", "*.conf", Masking::kNone},
+                          {"/etc/profile.d", "*.sh", Masking::kNone},
+                          {"/etc/profile.d", "*.csh", Masking::kNone},
                           {"/etc", "nfs.conf"},
                           {"/etc/nfs.conf.d", "*.conf", Masking::kNone},
                           // The records of portals without a group are files in the folder of their target.

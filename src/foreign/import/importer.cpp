@@ -297,8 +297,9 @@ void leave_out_inactive_profiles(std::vector<File>& own, Claims& claims) {
 /// Files that say nothing of whether a host has anything to import: RHEL has the first without any interface.
 bool is_on_every_host(std::string_view path) {
   constexpr auto kFolders = std::to_array<std::string_view>(
-      {"/etc/NetworkManager/conf.d/", "/run/NetworkManager/conf.d/", "/etc/tmpfiles.d/", "/run/tmpfiles.d/",
-       "/usr/local/lib/tmpfiles.d/", "/etc/tuned/", "/etc/beegfs/", "/etc/ucx/", "/etc/openmpi"});
+      {"/etc/NetworkManager/conf.d/", "/run/NetworkManager/conf.d/", "/usr/lib/NetworkManager/conf.d/",
+       "/etc/tmpfiles.d/", "/run/tmpfiles.d/", "/usr/local/lib/tmpfiles.d/", "/etc/tuned/", "/etc/beegfs/",
+       "/etc/ucx/", "/etc/openmpi", "/etc/ceph/", "/etc/environment", "/etc/profile.d/"});
   if (std::any_of(kFolders.begin(), kFolders.end(),
                   [&](std::string_view folder) { return path.starts_with(folder); }))
     return true;

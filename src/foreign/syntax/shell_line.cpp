@@ -41,6 +41,11 @@ constexpr auto kRunners = std::to_array<Runner>({{"sudo", "CDghpRrTtUu"},
                                                  {"ionice", "cn"},
                                                  {"env", "Cu"},
                                                  {"xargs", "adEILnPs"},
+                                                 {"command", ""},
+                                                 {"systemd-run", "EHMpu"},
+                                                 {"stdbuf", "eio"},
+                                                 {"chroot", "", 1},
+                                                 {"flock", "wE", 1},
                                                  {"timeout", "ks", 1}});
 
 std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
@@ -113,7 +118,10 @@ void drop_runners(std::vector<std::string>& words) {
     const auto* runner = std::find_if(kRunners.begin(), kRunners.end(), [&](const Runner& known) {
       return known.name == base_name(words[at]);
     });
-    if (runner == kRunners.end()) break;
+    // "command -v opensm" asks whether there is such a program.
+    const bool asks =
+        next + 1 < words.size() && base_name(words[at]) == "command" && base::lower(words[next + 1]) == "-v";
+    if (runner == kRunners.end() || asks) break;
     for (++next; next < words.size() && words[next].starts_with('-'); ++next) {
       if (words[next].size() == 2 && runner->valued.find(words[next][1]) != std::string_view::npos) ++next;
     }
@@ -333,11 +341,28 @@ bool is_ip_batch(const std::vector<std::string>& words) {
 std::string_view script_of_shell(std::string_view command) {
   const auto words = shell_words(command, "");
   constexpr auto kShells = std::to_array<std::string_view>({"sh", "bash", "dash", "ash", "ksh"});
-  const bool shell = words.size() > 2 &&
-                     std::find(kShells.begin(), kShells.end(), words[0]) != kShells.end() &&
-                     words[1].starts_with('-') && !words[1].starts_with("--") && words[1].ends_with('c');
-  if (!shell) return {};
-  const auto from = command.find_first_of("\"'", behind_option(command, words[0], words[1]));
+  // These may have a user's name in front of the option.
+  constexpr auto kOthers = std::to_array<std::string_view>({"su", "runuser"});
+  const auto is_one_of = [&](const auto& names) {
+    return !words.empty() && std::find(names.begin(), names.end(), words[0]) != names.end();
+  };
+  const auto has_script = [](const std::string& word) {
+    return word.starts_with('-') && !word.starts_with("--") && word.ends_with('c');
+  };
+  if (!words.empty() && words[0] == "eval") {
+    constexpr std::string_view kEval = "eval";
+    const auto rest = base::trim(command.substr(command.find(kEval) + kEval.size()));
+    const bool quoted =
+        rest.size() > 1 && (rest.front() == '"' || rest.front() == '\'') && rest.back() == rest.front();
+    return quoted ? base::trim(rest.substr(1, rest.size() - 2)) : rest;
+  }
+  std::size_t from = std::string_view::npos;
+  if (is_one_of(kShells) && words.size() > 2 && has_script(words[1])) {
+    from = command.find_first_of("\"'", behind_option(command, words[0], words[1]));
+  } else if (is_one_of(kOthers)) {
+    const auto option = std::find_if(words.begin() + 1, words.end(), has_script);
+    if (option != words.end()) from = command.find_first_of("\"'", command.find(' ' + *option + ' '));
+  }
   if (from == std::string_view::npos) return {};
   const auto to = command.rfind(command[from]);
   return to > from ? base::trim(command.substr(from + 1, to - from - 1)) : std::string_view();

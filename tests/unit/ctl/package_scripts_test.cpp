@@ -4,6 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <utility>
+
+#include "ctl/json.hpp"
+#include "model/report.hpp"
 #include "sources.hpp"
 
 namespace rdmacfg::ctl {
@@ -80,17 +84,74 @@ class PackageScripts : public testing::Test {
   [[nodiscard]] std::string rpm(const std::string& name, const std::string& arguments) const {
     const auto spec = content(kSource / "packaging/rdma-configd.spec");
     const auto from = spec.find("\n%" + name + "\n") + name.size() + 3;
-    return run(spec.substr(from, spec.find("\n%", from) - from), arguments);
+    // A percent sign is written twice there.
+    return run(std::regex_replace(spec.substr(from, spec.find("\n%", from) - from), std::regex("%%"), "%"),
+               arguments);
+  }
+
+  void program(const std::string& name, const std::string& text) const {
+    tree_.write("bin/" + name, "#!/bin/sh\n" + text);
+    fs::permissions(tree_.path() / "bin" / name, fs::perms::owner_all);
   }
 
   Scratch tree_;
 
  private:
-  void program(const std::string& name, const std::string& text) const {
-    tree_.write("bin/" + name, "#!/bin/sh\n" + text);
-    fs::permissions(tree_.path() / "bin" / name, fs::perms::owner_all);
-  }
   int interfaces_ = 0;
+};
+
+/// An upgrade of a host on which the new program's `diff` finds something to do.
+class UpgradeWithDifferences : public PackageScripts {
+ protected:
+  UpgradeWithDifferences() {
+    model::Change backend;
+    backend.key = {"backend", kGuid};
+    backend.before["backend"] = std::string("incomplete");
+    backend.after["backend"] = std::string("networkd");
+    backend.fields = {"backend"};
+    changes_.push_back(std::move(backend));
+    model::Change networkd;
+    networkd.key = {"networkd", kGuid};
+    networkd.before["older_name"] = std::string("10-rdma-configd-0002c903003178f2.network");
+    networkd.before["addresses"] = std::vector<std::string>{"192.0.2.1/24"};
+    networkd.after["addresses"] = std::vector<std::string>{"192.0.2.1/24"};
+    networkd.fields = {"older_name"};
+    networkd.needs = {{"backend", kGuid}};
+    networkd.interrupts = {"systemd-networkd sets the interface's addresses and routes again"};
+    changes_.push_back(std::move(networkd));
+    interface("ib0", "");
+    in_effect("10-rdma-configd-0002c903003178f2.network");
+  }
+
+  model::Change& networkd() { return changes_.back(); }
+
+  /// The file that systemd-networkd uses for the interface.
+  void in_effect(const std::string& file) {
+    tree_.write("run/systemd/netif/links/1",
+                "ADMIN_STATE=configured\nNETWORK_FILE=/run/systemd/network/" + file + "\n");
+  }
+
+  /// Whether the scripts of both packages restart the daemon.
+  void expect_restart(bool expected) {
+    model::Report report;
+    report.plan.changes = changes_;
+    report.exit = model::Exit::kDiffers;
+    tree_.write("report", to_json(report, "diff", static_cast<int>(report.exit)).dump(2) + "\n");
+    program("rdma-configctl", "cat " + at("report") + "\nexit 2\n");
+    fs::remove(at("called"));
+    const auto debian_said = debian("postinst", "configure 0.0.9");
+    EXPECT_EQ(called().find("deb-systemd-invoke try-restart rdma-configd.service") != std::string::npos,
+              expected);
+    EXPECT_EQ(debian_said.find("is not restarted: the host does not match") == std::string::npos, expected)
+        << debian_said;
+    fs::remove(at("called"));
+    const auto rpm_said = rpm("posttrans", "1");
+    EXPECT_EQ(called().find("systemctl try-restart rdma-configd.service") != std::string::npos, expected);
+    EXPECT_EQ(rpm_said.find("is not restarted") == std::string::npos, expected) << rpm_said;
+  }
+
+  static constexpr const char* kGuid = "00:02:c9:03:00:31:78:f2";
+  std::vector<model::Change> changes_;
 };
 
 TEST_F(PackageScripts, PurgeTakesOurLinesFromFilesOfOthers) {
@@ -268,6 +329,49 @@ TEST_F(PackageScripts, DracutsModuleIsNotForTheImageOfACrashKernel) {
   EXPECT_EQ(check("1"), "exit 255\n") << "kdumpctl";
   EXPECT_EQ(check("", " kdump "), "exit 255\n") << "mkdumprd of SUSE";
   EXPECT_EQ(check("", " lvm dm kdump-notes "), "") << "another module";
+}
+
+TEST_F(UpgradeWithDifferences, FilesOfOlderNamesAloneDoNotHoldARestartUp) { expect_restart(true); }
+
+TEST_F(UpgradeWithDifferences, AnEditedDocumentDoes) {
+  networkd().fields = {"addresses", "older_name"};
+  expect_restart(false);
+  networkd().fields = {"dns"};
+  expect_restart(false);
+}
+
+TEST_F(UpgradeWithDifferences, ALeaseThatCouldBeLostDoes) {
+  networkd().before["dhcp"] = true;
+  expect_restart(false);
+}
+
+TEST_F(UpgradeWithDifferences, AnotherChangeBesideThemDoes) {
+  model::Change change;
+  change.key = {"ipoib", "00:02:c9:03:00:31:78:f2"};
+  change.before["mtu"] = std::int64_t{2044};
+  change.after["mtu"] = std::int64_t{4092};
+  change.fields = {"mtu"};
+  changes_.push_back(change);
+  expect_restart(false);
+  changes_.back().operation = model::Operation::kDelete;
+  changes_.back().fields.clear();
+  expect_restart(false);
+}
+
+TEST_F(UpgradeWithDifferences, AFileOfOthersThatOursWouldOvertakeDoes) {
+  in_effect("10-netplan-ib0.network");
+  expect_restart(false);
+  in_effect("09-rdma-configd-local.network");  // ours by its name
+  expect_restart(true);
+  in_effect("05-site.network");
+  expect_restart(true);
+  in_effect("80-site.network");
+  expect_restart(true);
+}
+
+TEST_F(UpgradeWithDifferences, DropInsThatWouldNotCountAnyMoreDo) {
+  tree_.write("etc/systemd/network/10-rdma-configd-0002c903003178f2.network.d/mtu.conf", "[Link]\n");
+  expect_restart(false);
 }
 
 TEST_F(PackageScripts, AChrootLeavesTheHostAlone) {

@@ -10,7 +10,9 @@
 #include <span>
 
 #include "base/text.hpp"
+#include "foreign/import/boot/script_kept.hpp"
 #include "foreign/import/formats.hpp"
+#include "foreign/import/rdma/interface_users.hpp"
 #include "foreign/import/rdma/lustre.hpp"
 #include "foreign/syntax/shell_line.hpp"
 
@@ -278,7 +280,7 @@ bool has_ipoib_name(std::string_view text) {
     const bool begins =
         std::isalnum(static_cast<unsigned char>(before)) == 0 && before != '_' && before != '-';
     const bool digit = behind >= '0' && behind <= '9';
-    if (begins && (digit || std::string_view("*[?)ps\"'${ ").find(behind) != std::string_view::npos))
+    if (begins && (digit || std::string_view("*[?)ps\"'${` ").find(behind) != std::string_view::npos))
       return true;
   }
   return false;
@@ -349,6 +351,8 @@ std::string script_advice(const std::vector<std::string>& words, std::string_vie
         "LNet uses {} by its name: if the document gives the interface another name, change this "
         "command too",
         name);
+  if (auto advice = advice_for_device_users(words); !advice.empty()) return advice;
+  if (auto advice = kept_command_advice(words, text, claims); !advice.empty()) return advice;
   const bool of_vf = words.front() == "ip" && text.find(" vf ") != std::string_view::npos &&
                      text.find("_guid ") != std::string_view::npos;
   if (of_vf) return "the document does not support virtual functions of RDMA devices; keep this command";

@@ -244,6 +244,7 @@ class Ifcfg {
     keys_.mark(out_, "ipv6.method", "IPV6INIT");
     keys_.mark(out_, "ipv6.addresses", "IPV6ADDR");
     keys_.mark(out_, "ipv6.gateway", "IPV6_DEFAULTGW");
+    for (const auto* key : {"IPV6_AUTOCONF", "DHCPV6C"}) keys_.mark(out_, "autoconf", key);
     if (keys_.flag("IPV6_DEFROUTE") == false) inet.gateway.reset();
     if (disabled == true) {
       inet = {};
@@ -374,7 +375,7 @@ void parse_ifcfg(std::span<const File> files, Claims& claims) {
   }
   for (const auto& file : files) {
     if (name_of(file) == "network")
-      name_host_gateway(file, std::span(claims.interfaces).subspan(before), claims);
+      take_host_settings(file, std::span(claims.interfaces).subspan(before), claims);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <set>
+#include <string>
 #include <string_view>
 
 #include "base/text.hpp"
@@ -75,11 +76,28 @@ void parse_route_file(const File& file, Family family, Interface& owner,
   keys.finish();
 }
 
-void name_host_gateway(const File& file, std::span<const Interface> interfaces, Claims& claims) {
-  Claims aside;  // the host's name and the like do not matter
-  const Keys keys(file.path, parse_assignments(file), aside);
-  const auto gateway = model::IpAddress::parse(keys.peek("GATEWAY"));
-  const auto device = keys.peek("GATEWAYDEV");
+namespace {
+
+/// A default route of the host as /etc/sysconfig/network has it.
+struct HostGateway {
+  const char* key;
+  const char* device_key;
+};
+
+std::string name_of_interface(const Interface& interface) {
+  return interface.name.empty() ? interface.where.text() : interface.name;
+}
+
+/// Names a gateway of the whole host that is over an interface of ours.
+void name_gateway(const Keys& keys, const HostGateway& route, std::span<const Interface> interfaces,
+                  Claims& claims) {
+  auto text = keys.peek(route.key);
+  auto device = keys.peek(route.device_key);
+  if (const auto percent = text.find('%'); percent != std::string::npos) {  // "fe80::1%ib0"
+    if (device.empty()) device = text.substr(percent + 1);
+    text.resize(percent);
+  }
+  const auto gateway = model::IpAddress::parse(text);
   if (!gateway) return;
   const auto at = std::find_if(interfaces.begin(), interfaces.end(), [&](const Interface& interface) {
     if (!device.empty()) return interface.name == device;
@@ -88,9 +106,33 @@ void name_host_gateway(const File& file, std::span<const Interface> interfaces, 
                        [&](const model::IpPrefix& prefix) { return prefix.contains(*gateway); });
   });
   if (at == interfaces.end() || at->inet(gateway->family).gateway) return;
-  claims.miss(keys.where("GATEWAY"),
-              fmt::format("GATEWAY: the default route of the host is over {}; write gateway = \"{}\" for it",
-                          at->name.empty() ? at->where.text() : at->name, gateway->text()));
+  claims.miss(keys.where(route.key),
+              fmt::format("{}: the default route of the host is over {}; write gateway = \"{}\" for it",
+                          route.key, name_of_interface(*at), gateway->text()));
+}
+
+}  // namespace
+
+void take_host_settings(const File& file, std::span<Interface> interfaces, Claims& claims) {
+  Claims aside;  // the host's name and the like do not matter
+  const Keys keys(file.path, parse_assignments(file), aside);
+  name_gateway(keys, {"GATEWAY", "GATEWAYDEV"}, interfaces, claims);
+  name_gateway(keys, {"IPV6_DEFAULTGW", "IPV6_DEFAULTDEV"}, interfaces, claims);
+  const auto device = keys.peek("GATEWAYDEV");
+  const bool manual = yes_or_no(keys.peek("IPV6_AUTOCONF")) == false;
+  for (auto& interface : interfaces) {
+    const bool other = !device.empty() && !interface.name.empty() && interface.name != device;
+    if (other && interface.ipv4.gateway) {
+      interface.ipv4.gateway.reset();
+      claims.pass(interface.place_of("ipv4.gateway"),
+                  fmt::format("GATEWAY: is not used, as {} has GATEWAYDEV={}", file.path, device));
+    }
+    if (manual && interface.ipv6.method == model::InetMethod::kAuto && !interface.at.contains("autoconf"))
+      claims.miss(keys.where("IPV6_AUTOCONF"),
+                  fmt::format("IPV6_AUTOCONF: the service network takes no addresses from routers for {}, "
+                              "NetworkManager does; without them, remove method from its [ipoib.ipv6]",
+                              name_of_interface(interface)));
+  }
 }
 
 }  // namespace rdmacfg::foreign

@@ -34,6 +34,15 @@ std::string spelled_address(const std::string& text) {
   return out;
 }
 
+/// [proxy] as it is without one.
+bool has_no_proxy(const Group& group) {
+  return group.name == "proxy" && std::all_of(group.items.begin(), group.items.end(), [](const Item& item) {
+           const auto value = base::trim(item.value);
+           return item.key == "browser-only" || value.empty() ||
+                  (item.key == "method" && (value == "0" || value == "none"));
+         });
+}
+
 class Keyfile {
  public:
   Keyfile(const File& file, Claims& claims) : file_(file), claims_(claims), text_(parse_gkeyfile(file)) {}
@@ -79,7 +88,7 @@ class Keyfile {
     for (const auto& group : text_.groups) {
       const bool known = group.name == "match" || group.name == "connection" || group.name == "infiniband" ||
                          group.name == "ipv4" || group.name == "ipv6";
-      if (known || group.name == "proxy" || group.name == "user" || group.items.empty()) continue;
+      if (known || has_no_proxy(group) || group.name == "user" || group.items.empty()) continue;
       claims_.miss({file_.path, group.line}, fmt::format("[{}]: is not supported", group.name));
     }
     if (vrf_ && drop_routes_of_vrf(out_, of_tables_)) claims_.miss(*vrf_, std::string(kVrfRoutes));
@@ -112,27 +121,12 @@ class Keyfile {
                                    zone->value));
     if (const auto users = connection.take("permissions"))
       connection.wrong(*users, "the document does not support profiles of single users");
-    connection.pass({"type",
-                     "id",
-                     "uuid",
-                     "timestamp",
-                     "autoconnect-priority",
-                     "autoconnect-retries",
-                     "slave-type",
-                     "port-type",
-                     "autoconnect-slaves",
-                     "autoconnect-ports",
-                     "multi-connect",
-                     "wait-device-timeout",
-                     "wait-activation-delay",
-                     "auth-retries",
-                     "gateway-ping-timeout",
-                     "read-only",
-                     "metered",
-                     "lldp",
-                     "llmnr",
-                     "mdns",
-                     "stable-id"});
+    connection.pass({"type", "id", "uuid", "timestamp", "autoconnect-priority", "autoconnect-retries",
+                     "slave-type", "port-type", "autoconnect-slaves", "autoconnect-ports", "multi-connect",
+                     "wait-device-timeout", "wait-activation-delay", "auth-retries", "gateway-ping-timeout",
+                     "read-only", "metered", "lldp", "stable-id"});
+    // systemd-resolved takes these of the interface; -1 leaves its own default.
+    for (const auto* key : {"llmnr", "mdns"}) connection.usual(key, "-1");
     connection.finish();
   }
 
@@ -406,10 +400,7 @@ void parse_nm(std::span<const File> files, Claims& claims) {
     if (!is_nm_conf(file)) Keyfile(file, aside).note_upper(uppers);
   }
   for (const auto& file : files) {
-    if (is_nm_conf(file)) {
-      tell_nm_conf(file, claims);
-      continue;
-    }
+    if (is_nm_conf(file)) continue;
     const auto before = claims.interfaces.size();
     Keyfile(file, claims).parse(uppers);
     // nms-keyfile-utils.c, nms_keyfile_utils_check_file_permissions; a copy elsewhere may have any mode.
@@ -420,6 +411,7 @@ void parse_nm(std::span<const File> files, Claims& claims) {
                   "was not in force: NetworkManager ignores keyfiles that are not owned by root or that "
                   "others may read (chmod 600); it is in the document nevertheless");
   }
+  tell_nm_conf(files, claims);
 }
 
 }  // namespace rdmacfg::foreign

@@ -4,11 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/text.hpp"
+#include "catalog/withdraw_files.hpp"
 #include "foreign/keys.hpp"
 #include "foreign/syntax/gkeyfile.hpp"
 #include "formats/nm_unmanaged.hpp"
@@ -37,13 +41,15 @@ NmMatch match_of_device(std::string_view spec, const Claims& claims) {
   return guid_of_address(address) || claims.knows(spec) ? NmMatch::kOurs : NmMatch::kNone;
 }
 
+constexpr std::string_view kBetweenDevices = " \t\r,;";
+
 /// The same of a list; ",", ";" and blanks separate devices. One without positive devices is about all that
 /// it does not except.
 NmMatch match_of_devices(std::string_view list, const Claims& claims) {
   constexpr std::string_view kExcept = "except:";
   auto out = NmMatch::kNone;
   bool any = false;
-  for (const auto spec : base::words_of(list, " \t\r,;")) {
+  for (const auto spec : base::words_of(list, kBetweenDevices)) {
     if (spec.starts_with(kExcept)) {
       if (match_of_device(spec.substr(kExcept.size()), claims) != NmMatch::kNone) return NmMatch::kNone;
       continue;
@@ -65,12 +71,48 @@ std::string value_of_key(const Group& group, std::string_view key) {
   return out;
 }
 
-void tell_unmanaged(const Group& group, Claims& claims) {
+/// A key without the "+" or "-" that adds to its list or takes from it.
+std::string_view plain_key(std::string_view key) {
+  if (key.ends_with('+') || key.ends_with('-')) key.remove_suffix(1);
+  return base::trim(key);
+}
+
+struct NmSpec {
+  Place where;
+  std::string spec;
+};
+
+/// The devices that the lines of [keyfile] leave to others all together.
+std::vector<NmSpec> unmanaged_devices(const Group& group) {
+  std::vector<NmSpec> out;
   for (const auto& item : group.items) {
-    if (item.key != "unmanaged-devices" && item.key != "unmanaged-devices+") continue;
-    if (match_of_devices(item.value, claims) != NmMatch::kNone)
-      claims.pass({item.file, item.line}, fmt::format("unmanaged-devices: {}", kNotInForce));
+    if (plain_key(item.key) != "unmanaged-devices") continue;
+    const auto specs = base::words_of(item.value, kBetweenDevices);
+    if (item.key.ends_with('-')) {
+      std::erase_if(out, [&](const NmSpec& held) {
+        return std::find(specs.begin(), specs.end(), held.spec) != specs.end();
+      });
+      continue;
+    }
+    for (const auto spec : specs) out.push_back({{item.file, item.line}, std::string(spec)});
   }
+  return out;
+}
+
+void tell_unmanaged(const Group& group, Claims& claims) {
+  const auto devices = unmanaged_devices(group);
+  std::string list;
+  for (const auto& device : devices) list.append(device.spec).append(";");
+  if (match_of_devices(list, claims) == NmMatch::kNone) return;
+  const auto text = fmt::format("unmanaged-devices: {}", kNotInForce);
+  bool told = false;
+  for (const auto& device : devices) {
+    if (match_of_device(device.spec, claims) == NmMatch::kNone) continue;
+    claims.pass(device.where, text);
+    told = true;
+  }
+  // A list of exceptions alone.
+  if (!told && !devices.empty()) claims.pass(devices.front().where, text);
 }
 
 /// [device…]: devices that NetworkManager leaves alone.
@@ -98,6 +140,60 @@ void tell_defaults(const Group& group, NmMatch match, Claims& claims) {
   }
 }
 
+/// A line that would be named, were it not for a later one.
+void tell_replaced(std::string_view section, const Item& item, const Item& by, Claims& claims) {
+  const auto key = plain_key(item.key);
+  const bool unmanaged = section == "keyfile" && key == "unmanaged-devices" && !item.key.ends_with('-') &&
+                         match_of_devices(item.value, claims) != NmMatch::kNone;
+  const bool device = section.starts_with("device") && key == "managed" && yes_or_no(item.value) == false;
+  const bool profile = section.starts_with("connection") && key.starts_with("infiniband.");
+  if (unmanaged || device || profile)
+    claims.pass({item.file, item.line},
+                fmt::format("{}: {} replaces it", key, Place{by.file, by.line}.text()));
+}
+
+/// Sections with the lines that hold; those of one name are one, in several files, too (GKeyFile).
+std::vector<Group> groups_in_force(const std::vector<const File*>& files, Claims& claims) {
+  struct Written {
+    std::string section;
+    Item item;
+  };
+  std::vector<Written> lines;
+  std::map<std::pair<std::string, std::string>, std::size_t> last;  // in `lines`, by section and key
+  for (const auto* file : files) {
+    const auto text = parse_gkeyfile(*file);
+    for (const auto& group : text.groups) {
+      for (const auto& item : group.items) {
+        if (plain_key(item.key) == item.key) last[{group.name, item.key}] = lines.size();
+        lines.push_back({group.name, item});
+        lines.back().item.file = file->path;
+      }
+    }
+  }
+  std::vector<Group> out;
+  std::map<std::string, std::size_t> places;  // in `out`, by section
+  for (std::size_t at = 0; at < lines.size(); ++at) {
+    const auto& [section, item] = lines[at];
+    const auto later = last.find({section, std::string(plain_key(item.key))});
+    if (later != last.end() && later->second > at) {
+      tell_replaced(section, item, lines[later->second].item, claims);
+      continue;
+    }
+    const auto [place, fresh] = places.try_emplace(section, out.size());
+    if (fresh) out.push_back({section, item.line, {}, item.file});
+    out[place->second].items.push_back(item);
+  }
+  return out;
+}
+
+/// When NetworkManager reads a file: vendors' before those of /run, then the main one, then conf.d of /etc
+/// (read_entire_config() in nm-config.c).
+int turn_of(std::string_view path) {
+  if (path.starts_with("/usr/lib/")) return 0;
+  if (path.starts_with("/run/")) return 1;
+  return path.ends_with("/NetworkManager.conf") ? 2 : 3;
+}
+
 }  // namespace
 
 bool is_nm_conf(const File& file) {
@@ -106,10 +202,19 @@ bool is_nm_conf(const File& file) {
          (path.ends_with(".conf") && path.find("/conf.d/") != path.npos);
 }
 
-void tell_nm_conf(const File& file, Claims& claims) {
-  if (file.path == kinds::kKeepOffNetworkManager) return;
-  const auto text = parse_gkeyfile(file);
-  for (const auto& group : text.groups) {
+void tell_nm_conf(std::span<const File> files, Claims& claims) {
+  std::vector<const File*> confs;
+  for (const auto& file : files) {
+    if (!is_nm_conf(file) || file.path == kinds::kKeepOffNetworkManager) continue;
+    if (kinds::was_left(file.text)) {
+      claims.pass({file.path, 0}, std::string(kLeftByWithdraw));
+      continue;
+    }
+    confs.push_back(&file);
+  }
+  std::stable_sort(confs.begin(), confs.end(),
+                   [](const File* a, const File* b) { return turn_of(a->path) < turn_of(b->path); });
+  for (const auto& group : groups_in_force(confs, claims)) {
     const auto devices = value_of_key(group, "match-device");
     const bool all = std::none_of(group.items.begin(), group.items.end(),
                                   [](const Item& item) { return item.key.starts_with("match-device"); });

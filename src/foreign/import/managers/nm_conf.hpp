@@ -3,6 +3,8 @@
 // leaves to others, and defaults for profiles.
 #pragma once
 
+#include <span>
+
 #include "foreign/claims.hpp"
 
 namespace rdmacfg::foreign {
@@ -10,7 +12,8 @@ namespace rdmacfg::foreign {
 /// Whether it is such a file, not a keyfile.
 bool is_nm_conf(const File& file);
 
-/// Names what the document does not take over.
-void tell_nm_conf(const File& file, Claims& claims);
+/// Names what the document does not take over. A line that a later file replaces is not in force; files that
+/// are not is_nm_conf() are passed over.
+void tell_nm_conf(std::span<const File> files, Claims& claims);
 
 }  // namespace rdmacfg::foreign

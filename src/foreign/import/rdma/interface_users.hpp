@@ -1,12 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of programs over RDMA that have interfaces by their names, which a document may change.
+// Files of programs over RDMA that have interfaces and RDMA devices by their names, which a document may
+// change.
 #pragma once
+
+#include <span>
+#include <string>
+#include <vector>
 
 #include "foreign/claims.hpp"
 
 namespace rdmacfg::foreign {
 
-/// Names the IPoIB interfaces in a file of BeeGFS, NCCL, UCX or Open MPI. @return whether it is such a file
-bool tell_interface_users(const File& file, Claims& claims);
+/// Names the IPoIB interfaces and RDMA devices in a file of BeeGFS, Ceph, GPFS, NCCL, UCX or Open MPI, and in
+/// one that sets environment variables of such programs. `files`: all that are read with it.
+/// @return whether it is such a file
+bool tell_interface_users(const File& file, std::span<const File> files, Claims& claims);
+
+/// The advice for a command that gives a program RDMA devices by their names (mmchconfig of GPFS); empty for
+/// others.
+std::string advice_for_device_users(const std::vector<std::string>& words);
 
 }  // namespace rdmacfg::foreign

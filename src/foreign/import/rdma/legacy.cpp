@@ -224,7 +224,8 @@ void parse_openib(std::span<const File> files, Claims& claims) {
 void parse_rdma_conf(std::span<const File> files, Claims& claims) {
   for (const auto& file : files) {
     if (file.path == kinds::kNfsServerFile) continue;
-    if (tell_interface_users(file, claims) || is_of_storage(file, claims) || is_kept(file, claims)) continue;
+    if (tell_interface_users(file, files, claims) || is_of_storage(file, claims) || is_kept(file, claims))
+      continue;
     Keys keys(file.path, parse_assignments(file), claims);
     // The script loads IPoIB with RDS, and RDS itself.
     if (yes_or_no(keys.peek("RDS_LOAD")) == true) {
