@@ -49,6 +49,7 @@ Result<void> hold_state(system::Host& host, const Options& options, const State&
 void keep_before(system::Host& host, const Options& options) {
   if (host.offline || options.bracket.holds) return;
   auto journal = load_journal(host.files, options.paths.journal);
+  if (!journal && journal.error().sys_errno != 0) journal = load_journal(host.files, options.paths.journal);
   if (!journal || !*journal) return;
   (void)save_held_record(host.files, options.paths, {.journal = std::move(**journal)});
 }

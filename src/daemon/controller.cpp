@@ -268,8 +268,9 @@ void Controller::plan_next() {
   if (const auto expiry = expiry_.due();
       due && expiry && std::max(*due, Loop::now()) >= *expiry - Expiry::kAhead)
     due = std::max(*due, *expiry + milliseconds(10));
-  if (const auto audit = audit_.due(); !due && audit) {
+  if (const auto audit = audit_.due_before(due)) {
     audit_timer_ = loop_.after(std::max(*audit - Loop::now(), milliseconds(0)), [this] {
+      audit_.asked(Loop::now());
       closely_.emplace();
       reconciler_.woken(Wake::kDrift, Loop::now());
       plan_next();
@@ -288,6 +289,7 @@ void Controller::plan_next() {
 
 void Controller::hold() {
   next_.reset();
+  audit_timer_.reset();
   unwritten_timer_.reset();
   // On a busy host both fall due in the same turn of the loop, in any order.
   if (const auto due = expiry_.due(); due && deadline_ && Loop::now() >= *due) expire();
@@ -321,7 +323,8 @@ void Controller::ended(const Job& job, const Outcome& outcome) {
   const auto run = hold ? Reconciler::Run::kHold : Reconciler::Run::kOther;
   const auto fresh = reconciler_.ended(nothing_held ? not_applied() : outcome.report, Loop::now(), run);
   if (job.awaited && leaves_something(outcome.report)) reconciler_.woken(Wake::kDrift, Loop::now());
-  audit_.looked(Loop::now());
+  // Retries of a change that fails again and again do not put it off.
+  if (outcome.looked || !reconciler_.due()) audit_.looked(Loop::now());
   watch(outcome.report);
   if (hold) count_repairs(outcome.report, stood);
   take_status(job, outcome);

@@ -16,6 +16,14 @@ namespace {
 
 constexpr int kHeldSchema = 1;
 
+/// A read that fails once may be none.
+template <class Load>
+auto load_twice(const Load& load) {
+  auto loaded = load();
+  if (!loaded && loaded.error().sys_errno != 0) loaded = load();
+  return loaded;
+}
+
 /// Of one that is damaged, or not understood as a whole, nothing, as a run that sets it aside.
 Result<State> read_whole_state(system::Files& files, const Paths& paths) {
   std::vector<std::string> dropped;
@@ -28,7 +36,7 @@ Result<State> read_whole_state(system::Files& files, const Paths& paths) {
 
 Result<std::optional<HeldRecord>> load_held_record(system::Files& files, const Paths& paths,
                                                    const std::string& boot_id) {
-  auto loaded = load_json<HeldRecord>(files, paths.held, kHeldSchema, [](const Json& json) {
+  const auto decode = [](const Json& json) {
     HeldRecord record;
     record.journal.boot_id = json.at("boot_id").get<std::string>();
     record.over = json.at("over").get<bool>();
@@ -36,7 +44,8 @@ Result<std::optional<HeldRecord>> load_held_record(system::Files& files, const P
     record.journal.before = state_from(json.at("before"));
     record.on_disk = state_from(json.at("on_disk"));
     return record;
-  });
+  };
+  auto loaded = load_twice([&] { return load_json<HeldRecord>(files, paths.held, kHeldSchema, decode); });
   if (loaded && *loaded && (*loaded)->journal.boot_id != boot_id) loaded->reset();
   return loaded;
 }
@@ -52,6 +61,15 @@ Result<void> save_held_record(system::Files& files, const Paths& paths, HeldReco
   return files.write_private(paths.held, json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
+std::optional<State> load_undamaged_state(system::Files& files, const Paths& paths,
+                                          const std::string& boot_id) {
+  auto state = load_twice([&] { return load_state(files, paths.state); });
+  auto held = load_held_record(files, paths, boot_id);
+  if (held && *held && (!state || (*held)->on_disk == *state)) return std::move((*held)->journal.before);
+  if (state) return std::move(*state);
+  return std::nullopt;
+}
+
 Result<State> load_known_state(system::Files& files, const Paths& paths, const std::string& boot_id) {
   auto state = load_state(files, paths.state);
   if (!state) return state;
@@ -65,7 +83,7 @@ Result<std::optional<Journal>> load_open_journal(system::Files& files, const Pat
                                                  const std::string& boot_id) {
   auto held = load_held_record(files, paths, boot_id);
   if (!held) return base::fail(held.error());
-  if (!*held) return load_journal(files, paths.journal);
+  if (!*held) return load_twice([&] { return load_journal(files, paths.journal); });
   if ((*held)->over) return std::optional<Journal>();
   return std::optional<Journal>(std::move((*held)->journal));
 }

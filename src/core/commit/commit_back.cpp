@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -43,14 +44,23 @@ bool add_later_records(const State& now, const model::Plan& plan, const model::P
   bool any = false;
   for (const auto& [key, record] : now.records) {
     const auto* observed = observation.find(key);
-    const bool gone = in_plan.contains(key) && (observed == nullptr || observed->instance != record.instance);
+    // What cannot be seen has not been undone either.
+    const bool unseen = observation.unseen.contains(key.kind);
+    const bool gone =
+        !unseen && in_plan.contains(key) && (observed == nullptr || observed->instance != record.instance);
+    const bool is_undone = !unseen && in_taken.contains(key);
     const auto before = state.records.find(key);
-    if (gone || in_taken.contains(key) || (before != state.records.end() && before->second == record))
-      continue;
+    if (gone || is_undone || (before != state.records.end() && before->second == record)) continue;
     state.records.insert_or_assign(key, record);
     any = true;
   }
   return any;
+}
+
+/// The host without the kinds that cannot be observed, as with a link in the place of a file of ours.
+Result<Observation> observe_what_can_be(const model::Plan& plan, system::Host& host) {
+  const auto any = [](const std::string& /*kind*/) { return true; };
+  return observe_host(config::Document{}, host, keys_of({}, plan), {.may_fail = any});
 }
 
 }  // namespace
@@ -245,13 +255,14 @@ Result<std::optional<State>> Run::remembered() {
   if (!known && known.error().sys_errno != 0) known = read_state();  // once may be none
   if (known) return std::optional<State>(std::move(*known));
   if (!is_damage(known.error())) return base::fail(known.error());
-  auto on_disk = load_state(files(), paths.state);
-  if (on_disk) return std::optional<State>(std::move(*on_disk));
-  if (!is_damage(on_disk.error())) return base::fail(on_disk.error());
-  note_damage(degrade(files(), {put_aside(files(), paths.state, on_disk.error())}));
-  auto held = load_held_record(files(), paths, context_.host.boot_id);
-  if (held && *held) return std::optional<State>(std::move((*held)->journal.before));
-  return std::optional<State>();
+  std::vector<std::string> reasons;
+  auto undamaged = load_undamaged_state(files(), paths, context_.host.boot_id);
+  if (const auto on_disk = load_state(files(), paths.state); !on_disk && is_damage(on_disk.error()))
+    reasons.push_back(put_aside(files(), paths.state, on_disk.error()));
+  const auto held = load_held_record(files(), paths, context_.host.boot_id);
+  if (!held && is_damage(held.error())) reasons.push_back(put_aside(files(), paths.held, held.error()));
+  note_damage(degrade(files(), std::move(reasons)));
+  return undamaged;
 }
 
 Result<void> Run::keep_undone(const State& state, const Journal* open, Report& report) {
@@ -263,6 +274,7 @@ Result<void> Run::keep_undone(const State& state, const Journal* open, Report& r
     if (!gone) note(report, gone.error());
     return {};
   }
+  if (context_.host.offline) return done;
   HeldRecord held{.journal = {.boot_id = context_.host.boot_id, .plan = {}, .before = state},
                   .over = open == nullptr};
   if (open != nullptr) held.journal.plan = open->plan;
@@ -306,11 +318,14 @@ Result<bool> Run::undone(const RollbackRecord& rollback_record, Report& report) 
   report.exit = report.left_over.empty() ? Exit::kOk : Exit::kUndoIncomplete;
   bool whole =
       report.left_over.empty() && !another && !rollback_record.in_two_runs && !rollback_record.partial;
-  if (observation) {
-    const auto later = record_undone(rollback_record, *observation, another ? &**journal : nullptr, report);
-    if (!later) return base::fail(later.error());
-    whole = whole && !*later;
+  if (!observation) {
+    auto rest = observe_what_can_be(plan, context_.host);
+    if (!rest) return base::fail(rest.error());
+    observation = std::move(*rest);
   }
+  const auto later = record_undone(rollback_record, *observation, another ? &**journal : nullptr, report);
+  if (!later) return base::fail(later.error());
+  whole = whole && !*later;
   if (another) return whole;
   if (auto done = files().remove(context_.options.paths.journal); !done) note(report, done.error());
   return whole;

@@ -49,10 +49,14 @@ Result<void> Run::load() {
   if (context_.host.boot_id.empty())
     return base::fail(base::Code::kIo, "/proc/sys/kernel/random/boot_id cannot be read; nothing was changed");
   std::vector<std::string> reasons;
-  // Without the folder a generation's text is absent, which a run can live with.
-  const auto texts = files().list(context_.paths.texts);
-  if (!texts && texts.error().sys_errno == ENOTDIR)
-    reasons.push_back(put_aside(files(), context_.paths.texts, texts.error()));
+  // A file in the place of a folder keeps every record out of it. Without the folder the records are absent,
+  // which a run can live with.
+  const auto& ledger = context_.paths.ledger;
+  for (const auto& folder : {ledger.substr(0, ledger.rfind('/')), context_.paths.texts}) {
+    const auto names = files().list(folder);
+    if (!names && names.error().sys_errno == ENOTDIR)
+      reasons.push_back(put_aside(files(), folder, names.error()));
+  }
   auto now = look_up_ledger(files(), context_.paths);
   if (!now) return base::fail(now.error());
   auto rollback_record = load_rollback_record(files(), context_.paths.rollback_record);

@@ -43,7 +43,16 @@ class Audit {
       due_ = now + Time(static_cast<std::int64_t>(static_cast<double>(every_.count()) * jitter_()));
   }
 
+  /// A run that is to look at everything is asked for. It may not come, as when another one that failed as a
+  /// whole is waited for.
+  void asked(Time now) { looked(now); }
+
   [[nodiscard]] std::optional<Time> due() const { return due_; }
+
+  /// The same where no other run is due before that, at `next`.
+  [[nodiscard]] std::optional<Time> due_before(std::optional<Time> next) const {
+    return due_ && next && *next <= *due_ ? std::nullopt : due_;
+  }
 
  private:
   std::function<double()> jitter_;
