@@ -246,5 +246,35 @@ TEST(Damaged, AReadThatFailsOnceHidesNoKeyOfANewerVersion) {
   }
 }
 
+/// It holds everything that is remembered, so nothing is removed.
+TEST(Damaged, AFileInThePlaceOfTheFolderOfRecords) {
+  const std::string folder = "/var/lib/rdma-configd";
+  auto host = second_active();
+  auto& content = host->kernel().files.content;
+  std::erase_if(content, [&](const auto& file) { return file.first.starts_with(folder + "/"); });
+  content[folder] = "";
+  host->kernel().set_mtu("ib0", 2044);
+  const auto report = host->commit_by_itself(kSecond);
+  EXPECT_TRUE(applied(report)) << text_of(report);
+  EXPECT_NE(host->dump().find("mtu 4092"), std::string::npos);
+  EXPECT_EQ(host->ledger().active, 1U);
+  EXPECT_EQ(content.count(folder), 0U);
+  EXPECT_TRUE(content.contains(folder + ".damaged-1"));
+  EXPECT_FALSE(why_degraded(*host).empty());
+}
+
+/// As the next apply, which sets it aside and goes by state.json.
+TEST(Damaged, ADiffWithoutTheRecordOfHoldsShowsRemovals) {
+  Host host(two_ports());
+  ASSERT_TRUE(applied(host.commit(std::string(kFirst) + "[[ipoib.pkey]]\npkey = 0x8002\n")));
+  host.kernel().files.content[kStatePaths.held] = "{";
+  auto ports = host.kernel().host();
+  const auto report = core::diff(document_of(kFirst, host.name), ports);
+  EXPECT_EQ(report.exit, Exit::kDiffers) << text_of(report);
+  ASSERT_EQ(report.plan.changes.size(), 1U);
+  EXPECT_EQ(report.plan.changes[0].operation, model::Operation::kDelete);
+  EXPECT_FALSE(report.notes.empty());
+}
+
 }  // namespace
 }  // namespace rdmacfg::contract

@@ -226,5 +226,35 @@ TEST(RecordedConfirmation, AStateThatCannotBeWrittenKeepsTheHostDegraded) {
   goes_with_its_section(host);
 }
 
+/// A link in the place of a file of ours keeps its kind from being observed, and no other.
+TEST(RecordedRollback, AFileThatCannotBeSeenKeepsNothingElseFromBeingRecorded) {
+  Host host(two_ports());
+  host.kernel().sysctl.set("net/ipv4/neigh/default/gc_thresh1", "128");
+  ASSERT_TRUE(applied(host.commit(kChildOfRollback)));
+  ASSERT_TRUE(applied(host.commit(
+      std::string(kFirst) + "[[sysctl]]\nkey = \"net.ipv4.neigh.default.gc_thresh1\"\nvalue = 4096\n",
+      kWithin)));
+  ASSERT_FALSE(has_pkey_interface(host));
+  host.kernel().files.links.insert("/etc/sysctl.d/zz-rdma-configd.conf");
+  const auto report = host.roll_back();
+  EXPECT_TRUE(has_pkey_interface(host)) << text_of(report);
+  EXPECT_FALSE(host.ledger().unconfirmed);
+  host.kernel().files.links.clear();
+  goes_with_its_section(host);
+  EXPECT_EQ(host.kernel().sysctl.read("net/ipv4/neigh/default/gc_thresh1"), "128") << "as before";
+}
+
+TEST(RecordedRollback, ADamagedRecordOfHoldsIsSetAside) {
+  auto host = waiting_without_interface();
+  auto& content = host->kernel().files.content;
+  content[kRollbackRecords.held] = "{";
+  host->pass(2 * kWithin);
+  const auto report = host->expire();
+  EXPECT_TRUE(applied(report)) << text_of(report);
+  ASSERT_TRUE(content.contains(kRollbackRecords.held + ".damaged-1"));
+  EXPECT_FALSE(reasons_after_rollback(*host).empty());
+  goes_with_its_section(*host);
+}
+
 }  // namespace
 }  // namespace rdmacfg::contract

@@ -2,8 +2,10 @@
 // Records with one field that is missing, of another type, or that contradicts the others: none is taken.
 #include <gmock/gmock.h>
 
+#include <cerrno>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fakes/memory_files.hpp"
@@ -179,6 +181,21 @@ TEST(Records, OfAHoldAreTakenWhole) {
                    R"(], "before": {"records": )" + kRecords + R"(}, "on_disk": {"records": )" + kRecords +
                    "}}",
                fields, [&](system::Files& files) { return load_held_record(files, paths, "b"); });
+}
+
+TEST(OpenJournal, IsNotHiddenByAReadThatFailsOnce) {
+  const Paths paths;
+  for (const auto& [path, err] : {std::pair(paths.journal, EIO), std::pair(paths.held, EIO)}) {
+    SCOPED_TRACE(path);
+    fakes::Faults faults;
+    fakes::MemoryFiles files{faults};
+    ASSERT_TRUE(write_journal(files, paths.journal, {.boot_id = "b", .plan = {}}));
+    files.next_read[path] = err;
+    const auto open = load_open_journal(files, paths, "b");
+    ASSERT_TRUE(open) << open.error().message;
+    EXPECT_TRUE(*open);
+    EXPECT_TRUE(files.next_read.empty());
+  }
 }
 
 constexpr const char* kGenerationsText =

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+
 namespace rdmacfg::daemon {
 namespace {
 
@@ -45,6 +47,25 @@ TEST(Audit, JitterKeepsAClusterOutOfStep) {
   factor = 1.2;
   audit.looked(Time(8'000));
   EXPECT_EQ(audit.due(), Time(20'000));
+}
+
+TEST(Audit, DoesNotWaitForALaterRun) {
+  Audit audit;
+  EXPECT_FALSE(audit.due_before(std::nullopt));
+  EXPECT_FALSE(audit.due_before(Time(1000)));
+  audit.set(Time(60'000), Time(1000));
+  EXPECT_EQ(audit.due_before(std::nullopt), Time(61'000));
+  EXPECT_EQ(audit.due_before(Time(300'000)), Time(61'000)) << "as while a change fails";
+  EXPECT_FALSE(audit.due_before(Time(61'000)));
+  EXPECT_FALSE(audit.due_before(Time(2000)));
+}
+
+/// The run may not come, and then another is not asked for at once, again and again.
+TEST(Audit, IsNotAskedForAgainAtOnce) {
+  Audit audit;
+  audit.set(Time(60'000), Time(1000));
+  audit.asked(Time(61'000));
+  EXPECT_EQ(audit.due(), Time(121'000));
 }
 
 }  // namespace
