@@ -44,7 +44,7 @@ bool add_later_records(const State& now, const model::Plan& plan, const model::P
   bool any = false;
   for (const auto& [key, record] : now.records) {
     const auto* observed = observation.find(key);
-    // What cannot be seen has not been undone either.
+    // A kind that cannot be observed has not been undone either.
     const bool unseen = observation.unseen.contains(key.kind);
     const bool gone =
         !unseen && in_plan.contains(key) && (observed == nullptr || observed->instance != record.instance);

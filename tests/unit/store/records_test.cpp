@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "fakes/memory_files.hpp"
@@ -185,12 +184,12 @@ TEST(Records, OfAHoldAreTakenWhole) {
 
 TEST(OpenJournal, IsNotHiddenByAReadThatFailsOnce) {
   const Paths paths;
-  for (const auto& [path, err] : {std::pair(paths.journal, EIO), std::pair(paths.held, EIO)}) {
+  for (const auto& path : {paths.journal, paths.held}) {
     SCOPED_TRACE(path);
     fakes::Faults faults;
     fakes::MemoryFiles files{faults};
     ASSERT_TRUE(write_journal(files, paths.journal, {.boot_id = "b", .plan = {}}));
-    files.next_read[path] = err;
+    files.next_read[path] = EIO;
     const auto open = load_open_journal(files, paths, "b");
     ASSERT_TRUE(open) << open.error().message;
     EXPECT_TRUE(*open);
