@@ -92,6 +92,7 @@ bool Jobs::cancel(std::uint32_t id) {
     if (running.job.id != id || running.exited || running.pid <= 0) continue;
     running.unwanted = !running.job.changes();
     (void)::kill(running.pid, running.unwanted ? SIGKILL : SIGUSR1);
+    if (running.unwanted) start_what_may();  // it may never end
     return true;
   }
   return false;
@@ -278,6 +279,7 @@ void Jobs::end_now(Running& running, std::string why) {
   }
   running.overdue = std::move(why);
   (void)::kill(running.pid, SIGKILL);
+  start_what_may();  // it may never end
 }
 
 void Jobs::read(Running& running) {

@@ -669,6 +669,24 @@ TEST_F(JobsTest, LooksThatDoNotEndWhenKilledTakeNoSlot) {
   EXPECT_THAT(ended, ::testing::Contains("plain"));
 }
 
+TEST_F(JobsTest, TheNextLookDoesNotWaitForTheEndOfOneThatWasKilled) {
+  constexpr std::uint32_t kRoot = 0;
+  jobs.deadlines.look = 1h;
+  std::vector<std::uint32_t> ids;
+  while (ids.size() < limits::kLooks + limits::kRootLooks)
+    ids.push_back(add("stuck", Job::Verb::kShow, kRoot));
+  add("plain", Job::Verb::kShow, kRoot);
+  ASSERT_EQ(began.back(), "stuck") << "it waits";
+  when([this, &ids] { return tree.get("/stuck").size() == 2 * ids.size(); },
+       [this, &ids] {
+         EXPECT_TRUE(jobs.cancel(ids.front()));
+         EXPECT_EQ(began.back(), "plain");
+         tree.put("/go", "");
+       });
+  run();
+  EXPECT_THAT(ended, ::testing::Contains("plain"));
+}
+
 /// Else the client of an apply would not learn what was done.
 TEST_F(JobsTest, AUserPushesOutNoResultOfOthers) {
   add("waits", Job::Verb::kApply, kBob);  // the others wait for it
