@@ -360,7 +360,11 @@ class AddressKind final : public Kind,
   static void check_ipv6_is_on(const std::vector<Desired>& desired, World& world, Diagnostics& diagnostics) {
     if (world.offline()) return;
     const auto on = with_ipv6_on(desired);
-    if (on.contains("all")) return;
+    if (on.contains("all")) {
+      // Written only where it is another value now.
+      const auto all = world.host().sysctl.read(fmt::format("{}all{}", kConf, kOff));
+      if (all && *all != "0") return;
+    }
     const auto names = on.empty() ? std::map<std::string, std::string>{} : given_names(desired);
     std::set<int> seen;
     for (const auto& resource : desired) {

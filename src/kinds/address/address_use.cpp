@@ -70,9 +70,8 @@ Result<std::set<std::pair<int, IpPrefix>>> unrouted(const std::vector<InetAddres
   for (const auto& route : *all_routes) {
     if (!route.selective && !route.to.any) routes.emplace(route.index, route.to.network);
   }
-  std::erase_if(out, [&](const auto& address) {
-    return leads_to(routes, address.first, address.second.network());
-  });
+  std::erase_if(
+      out, [&](const auto& address) { return leads_to(routes, address.first, address.second.network()); });
   return out;
 }
 
@@ -103,9 +102,8 @@ void warn_of_second_holders(const std::vector<model::Desired>& desired, const st
     const auto at = id ? others.find(id->prefix.address) : others.end();
     const auto* own = at == others.end() ? nullptr : interface_of(id->interface, world);
     if (own == nullptr) continue;
-    const auto other = std::find_if(at->second.begin(), at->second.end(), [&](const system::Link* link) {
-      return compete(*own, *link, world);
-    });
+    const auto other = std::find_if(at->second.begin(), at->second.end(),
+                                    [&](const system::Link* link) { return compete(*own, *link, world); });
     if (other == at->second.end()) continue;
     diagnostics.push_back({model::Severity::kWarning,
                            resource.where,
