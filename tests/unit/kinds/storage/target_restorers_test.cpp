@@ -34,11 +34,13 @@ TEST(TargetRestorers, OneThatTheNextBootStartsIsNamed) {
     change(*kernel);
     auto host = kernel->host();
     std::string out;
-    const auto report = core::diff(
-        config::parse_texts(
-            {{"config.toml", "version = 1\n[[nvme_target]]\nnqn = \"nqn.2026-01.org.example:a\"\n" + more}},
-            "node1", grammar()),
-        host);
+    const auto document =
+        "version = 1\n[[nvme_target]]\nnqn = \"nqn.2026-01.org.example:a\"\nany_host = true\nport = 4421\n"
+        "addresses = [\"192.0.2.1\"]\n[[nvme_target.namespace]]\nnsid = 1\n"
+        "device = \"/dev/disk/by-id/nvme-x\"\n" +
+        more;
+    const auto report =
+        core::diff(config::parse_texts({{"config.toml", document}}, "node1", grammar()), host);
     for (const auto& diagnostic : report.diagnostics) {
       if (diagnostic.message.starts_with("[[nvme_target]]: at boot, ")) out = diagnostic.message;
     }
