@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <string>
 
 #include "catalog/all.hpp"
@@ -79,8 +80,9 @@ TEST(AddressUse, AWiderRouteOverTheInterfaceLeadsToItsNetwork) {
     EXPECT_TRUE(world);
     const auto all = host.inet.observe_addresses();
     EXPECT_TRUE(all);
-    const int index = kernel->link("ib0").index;
-    return detail::unrouted(*all, {{index, {"00:02:c9:03:00:31:78:f2", "ib0"}}}, *world)->size();
+    const std::map<int, TrackedInterface> interfaces{
+        {kernel->link("ib0").index, TrackedInterface{"00:02:c9:03:00:31:78:f2", "ib0"}}};
+    return detail::unrouted(*all, interfaces, *world)->size();
   };
   EXPECT_EQ(state(""), 1U);
   EXPECT_EQ(state(R"(, "route 192.0.2.0/24 metric 150")"), 0U);
