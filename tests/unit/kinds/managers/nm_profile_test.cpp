@@ -89,10 +89,10 @@ TEST(NmProfile, AManagerThatTheNextCommandLineMasksIsNamed) {
       host_with_profiles("\"NetworkManager.service\": {\"running\": true, \"enabled\": true}");
   kernel->files.content["/etc/kernel/cmdline"] = "systemd.mask=NetworkManager.service\n";
   auto host = kernel->host();
-  const auto report = core::diff(profile_document(), host);
-  ASSERT_EQ(report.diagnostics.size(), 1U);
+  std::string said;
+  for (const auto& diagnostic : core::diff(profile_document(), host).diagnostics) said += diagnostic.message;
   EXPECT_EQ(
-      report.diagnostics.front().message,
+      said,
       "/etc/kernel/cmdline:1 masks NetworkManager.service from the next boot on (systemd.mask=), so the "
       "interfaces that it configures have no addresses after the next boot");
 }
