@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <set>
 #include <string>
@@ -17,6 +16,7 @@
 #include "doctor/checks.hpp"
 #include "kinds/address/profiles/foreign_profiles.hpp"
 #include "kinds/address/profiles/nm_keyfile.hpp"
+#include "kinds/storage/target_restorers.hpp"
 #include "model/types.hpp"
 
 namespace rdmacfg::core::detail {
@@ -110,42 +110,23 @@ void rival_dhcpcd(const DoctorContext& context, std::vector<Finding>& out) {
   }
 }
 
-/// A unit that makes saved targets at its start. It removes all others first, and all of them at its stop
-/// (restore_from_file() of rtslib, nvmetcli's restore).
-struct TargetRestorer {
-  std::string_view unit, file;
-  std::string_view section, identity;  ///< of the document
-  std::string_view save;               ///< the command that writes the file
-};
-constexpr std::array kTargetRestorers{
-    TargetRestorer{"nvmet.service", "/etc/nvmet/config.json", "nvme_target", "nqn", "nvmetcli save"},
-    TargetRestorer{"rtslib-fb-targetctl.service", "/etc/rtslib-fb-target/saveconfig.json", "lio_target",
-                   "wwn", "targetcli saveconfig"},
-    TargetRestorer{"target.service", "/etc/target/saveconfig.json", "lio_target", "wwn",
-                   "targetcli saveconfig"}};
-
-/// Targets of the document that a saved file does not name.
-std::vector<std::string> unsaved_targets(const DoctorContext& context, const TargetRestorer& restorer,
-                                         std::string_view saved) {
+/// The names of the document's targets of a section.
+std::vector<std::string> targets_of(const DoctorContext& context, const kinds::TargetRestorer& restorer) {
   std::vector<std::string> out;
   if (context.document == nullptr) return out;
   for (const auto& section : context.document->sections) {
-    if (section.path != restorer.section) continue;
-    const auto name = model::text_at(section.attributes(), restorer.identity);
-    // rtslib names an SRP target by its port's GID, "ib.fe80000000000000" and the GUID.
-    const auto port = model::Guid::parse(name);
-    const auto written = port ? fmt::format("{:016x}\"", port->number) : fmt::format("\"{}\"", name);
-    if (!name.empty() && saved.find(written) == std::string_view::npos) out.push_back(name);
+    if (section.path == restorer.section)
+      out.push_back(model::text_at(section.attributes(), restorer.identity));
   }
   return out;
 }
 
 void rival_restorers(const DoctorContext& context, std::vector<Finding>& out) {
   constexpr std::size_t kTargetsNamed = 3;
-  for (const auto& restorer : kTargetRestorers) {
+  for (const auto& restorer : kinds::kTargetRestorers) {
     const auto saved = read(context, std::string(restorer.file));
     if (!saved) continue;  // its start fails before it removes anything
-    const auto unsaved = unsaved_targets(context, restorer, *saved);
+    const auto unsaved = kinds::unsaved_targets(targets_of(context, restorer), *saved);
     if (unsaved.empty()) continue;
     for (const auto& unit : units(context, {std::string(restorer.unit)})) {
       if (!takes_part(unit)) continue;

@@ -4,9 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "kinds/abilities.hpp"
 #include "kinds/address/address_exchange.hpp"
@@ -16,6 +20,7 @@
 #include "kinds/address/duplicate_check.hpp"
 #include "kinds/competitors.hpp"
 #include "kinds/entry.hpp"
+#include "kinds/host/sysctl_entry.hpp"
 #include "kinds/ports/held_by_port.hpp"
 
 namespace rdmacfg::kinds {
@@ -41,6 +46,9 @@ constexpr std::string_view kLifetime = "lifetime", kLimited = "limited";
 /// route leads to its network.
 constexpr std::string_view kDuplicate = "duplicate", kTentative = "tentative", kUnrouted = "unrouted",
                            kUsable = "ok";
+
+/// Around the name of an interface, in the path of the switch of its IPv6.
+constexpr std::string_view kConf = "net/ipv6/conf/", kOff = "/disable_ipv6";
 
 bool has_address(const std::vector<InetAddress>& all, int index, const IpPrefix& prefix) {
   return std::any_of(all.begin(), all.end(), [&](const InetAddress& address) {
@@ -320,13 +328,44 @@ class AddressKind final : public Kind,
     }
   }
 
+  /// The interfaces for which an entry of the document switches IPv6 on; "all": for each that is there
+  /// (addrconf_disable_change() of net/ipv6/addrconf.c).
+  static std::set<std::string, std::less<>> with_ipv6_on(const std::vector<Desired>& desired) {
+    std::set<std::string, std::less<>> out;
+    for (const auto& resource : desired) {
+      const std::string_view path = resource.key.id;
+      const bool of_ipv6 = resource.key.kind == "sysctl" && !resource.ignore && path.starts_with(kConf) &&
+                           path.ends_with(kOff) && path.size() > kConf.size() + kOff.size();
+      if (!of_ipv6) continue;
+      // One that is pending has no settings: it may be for a name to come.
+      const auto value = model::text_at(resource.settings, "file");
+      if (value.empty() || same_sysctl_value(value, "0"))
+        out.emplace(path.substr(kConf.size(), path.size() - kConf.size() - kOff.size()));
+    }
+    return out;
+  }
+
+  /// The name that the document gives an interface; empty where it gives none.
+  static std::map<std::string, std::string> given_names(const std::vector<Desired>& desired) {
+    std::map<std::string, std::string> out;
+    for (const auto& resource : desired) {
+      if (resource.key.kind == "link_name" && !resource.ignore)
+        out[resource.key.id] = model::text_at(resource.settings, "rule");
+      if (resource.key.kind == "pkey" && !resource.ignore) out[resource.key.id] = resource.netdev;
+    }
+    return out;
+  }
+
   /// inet6_addr_add() answers "Permission denied" then. An entry of the document may switch it on first.
   static void check_ipv6_is_on(const std::vector<Desired>& desired, World& world, Diagnostics& diagnostics) {
-    constexpr std::string_view kOff = "/disable_ipv6";
-    const bool set_here = std::any_of(desired.begin(), desired.end(), [&](const Desired& resource) {
-      return resource.key.kind == "sysctl" && resource.key.id.ends_with(kOff);
-    });
-    if (world.offline() || set_here) return;
+    if (world.offline()) return;
+    const auto on = with_ipv6_on(desired);
+    if (on.contains("all")) {
+      // Written only where it is another value now.
+      const auto all = world.host().sysctl.read(fmt::format("{}all{}", kConf, kOff));
+      if (all && *all != "0") return;
+    }
+    const auto names = on.empty() ? std::map<std::string, std::string>{} : given_names(desired);
     std::set<int> seen;
     for (const auto& resource : desired) {
       const auto id = resource.key.kind == kAddressKind && resource.settings.contains("address")
@@ -335,7 +374,9 @@ class AddressKind final : public Kind,
       if (!id || id->prefix.address.family != model::Family::kIpv6) continue;
       const auto* link = interface_of(id->interface, world);
       if (link == nullptr || !seen.insert(link->index).second) continue;
-      const auto path = fmt::format("net/ipv6/conf/{}{}", link->name, kOff);
+      const auto name = names.find(id->interface);
+      if (on.contains(link->name) || (name != names.end() && on.contains(name->second))) continue;
+      const auto path = fmt::format("{}{}{}", kConf, link->name, kOff);
       const auto off = world.host().sysctl.read(path);
       if (!off || *off == "0") continue;
       diagnostics.push_back(

@@ -32,10 +32,16 @@ base::Result<std::set<std::pair<int, model::IpPrefix>>> unrouted(
 /// the answers to ARP and neighbour discovery too, so that no route over the interface finds a neighbour.
 std::string why_in_bond(const system::Link& link, const World& world);
 
-/// Warns of addresses of the document that an interface outside of it has too: of two routes to one network
-/// the kernel takes the older one. An address of a host alone (/32, /128) has no network.
+/// Warns of addresses of the document that an interface outside of it has too and is up: of two routes to
+/// one network the kernel takes the older one. An address of a host alone (/32, /128) has no network, one
+/// in another VRF other routes, and one of the bond that the interface is in is where it belongs.
 void warn_of_second_holders(const std::vector<model::Desired>& desired,
                             const std::vector<system::InetAddress>& all, const World& world,
+                            model::Diagnostics& diagnostics);
+
+/// Warns, once for each interface, of routes of the document in the main table over an interface in a VRF.
+/// Source: Documentation/networking/vrf.rst.
+void warn_of_tables_of_vrfs(const std::vector<model::Desired>& desired, const World& world,
                             model::Diagnostics& diagnostics);
 
 }  // namespace rdmacfg::kinds::detail

@@ -11,6 +11,7 @@
 
 #include "base/text.hpp"
 #include "kinds/abilities.hpp"
+#include "kinds/address/address_use.hpp"
 #include "kinds/address/backend.hpp"
 #include "kinds/address/direct_backend.hpp"
 #include "kinds/ports/held_by_port.hpp"
@@ -180,6 +181,7 @@ class RouteKind final : public Kind, public MustStay, public PutBackByOthers, pu
       return resource.key.kind == kRouteKind && !resource.settings.empty();
     });
     if (!any) return;
+    detail::warn_of_tables_of_vrfs(desired, world, diagnostics);
     const auto all = world.host().inet.observe_routes();
     if (!all) return;  // observing failed for the same reason, and said so
     const ByPlace by_place(*all);

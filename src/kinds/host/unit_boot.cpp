@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <initializer_list>
 #include <string>
+
+#include "formats/boot_command_line.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -22,6 +25,26 @@ bool is_start_link(std::string_view link, std::string_view script) {
   auto name = link.substr(kFront);
   if (name.ends_with(".sh")) name.remove_suffix(3);
   return name == script;
+}
+
+/// Whether a folder of units has a link by which another unit starts this one. Nothing where it cannot be
+/// read.
+std::optional<bool> has_link(const Unit& unit, std::initializer_list<std::string_view> roots,
+                             system::Files& files) {
+  const std::string& name = unit.id.empty() ? unit.name : unit.id;
+  for (const auto root : roots) {
+    const auto folders = files.list(std::string(root));
+    if (!folders) return std::nullopt;
+    for (const auto& folder : *folders) {
+      const bool starts =
+          folder.ends_with(".wants") || folder.ends_with(".requires") || folder.ends_with(".upholds");
+      if (!starts) continue;
+      const auto links = files.list(fmt::format("{}/{}", root, folder));
+      if (!links) return std::nullopt;
+      if (std::find(links->begin(), links->end(), name) != links->end()) return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace
@@ -64,21 +87,8 @@ std::optional<bool> starts_by_links(std::string_view script, system::Files& file
 }
 
 std::optional<bool> starts_by_generator(const Unit& unit, system::Files& files) {
-  const std::string& name = unit.id.empty() ? unit.name : unit.id;
-  for (const auto* generator : {"generator", "generator.early", "generator.late"}) {
-    const auto root = fmt::format("/run/systemd/{}", generator);
-    const auto folders = files.list(root);
-    if (!folders) return std::nullopt;
-    for (const auto& folder : *folders) {
-      const bool starts =
-          folder.ends_with(".wants") || folder.ends_with(".requires") || folder.ends_with(".upholds");
-      if (!starts) continue;
-      const auto links = files.list(fmt::format("{}/{}", root, folder));
-      if (!links) return std::nullopt;
-      if (std::find(links->begin(), links->end(), name) != links->end()) return true;
-    }
-  }
-  return false;
+  return has_link(
+      unit, {"/run/systemd/generator", "/run/systemd/generator.early", "/run/systemd/generator.late"}, files);
 }
 
 bool is_masked_for_good(const Unit& unit) {
@@ -88,7 +98,19 @@ bool is_masked_for_good(const Unit& unit) {
 bool is_left_out_at_boot(const Unit& unit, system::Files& files) {
   if (!unit.there() || is_masked_for_good(unit)) return true;
   if (unit.file != "disabled" && unit.file != "enabled-runtime") return false;
-  return !starts_by_generator(unit, files).value_or(true);
+  if (starts_by_generator(unit, files).value_or(true)) return false;
+  // systemctl calls a unit with a link of the distribution or image "disabled", too
+  // (find_symlinks_in_scope()).
+  return !has_link(unit, {"/usr/lib/systemd/system", "/usr/local/lib/systemd/system"}, files).value_or(true);
+}
+
+std::string mask_at_boot(std::string_view unit, system::Files& files) {
+  for (const auto& boot : boot_command_lines(files)) {
+    const auto masked = units_masked_by(boot.words);
+    if (std::find(masked.begin(), masked.end(), unit) != masked.end())
+      return fmt::format("{}:{}", boot.file, boot.line_of("systemd.mask="));
+  }
+  return {};
 }
 
 bool is_enabled_by_document(std::string_view unit, const std::vector<model::Desired>& desired) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -39,8 +40,12 @@ std::optional<bool> starts_by_generator(const system::Unit& unit, system::Files&
 bool is_masked_for_good(const system::Unit& unit);
 
 /// Whether the next boot leaves a unit out although it may run now: it is masked, disabled, or enabled for
-/// this boot only, and no generator makes a link for it.
+/// this boot only, and neither a generator nor the distribution has a link for it.
 bool is_left_out_at_boot(const system::Unit& unit, system::Files& files);
+
+/// The place of the kernel command line of a next boot that masks a unit (systemd.mask=); empty where none
+/// does.
+std::string mask_at_boot(std::string_view unit, system::Files& files);
 
 /// Whether a [[service]] entry of the document enables the unit.
 bool is_enabled_by_document(std::string_view unit, const std::vector<model::Desired>& desired);

@@ -32,6 +32,17 @@ void warn_of_manager_at_boot(std::string_view kind, const ManagerUnits& manager,
     return resource.key.kind == kind && !resource.ignore && !resource.settings.empty();
   });
   if (first == desired.end() || is_enabled_by_document(manager.service, desired)) return;
+  constexpr std::string_view kWithout =
+      "so the interfaces that it configures have no addresses after the next boot";
+  if (const auto place = mask_at_boot(manager.service, world.host().files); !place.empty()) {
+    diagnostics.push_back({Severity::kWarning,
+                           first->where,
+                           fmt::format("{} masks {} from the next boot on (systemd.mask=), {}", place,
+                                       manager.service, kWithout),
+                           "remove the word there, and update the boot loader's configuration",
+                           {}});
+    return;
+  }
   std::vector<std::string> names{std::string(manager.service)};
   for (const auto starter : manager.starters) names.emplace_back(starter);
   const auto units = observe_units_by_name(names, world.host());
@@ -46,9 +57,7 @@ void warn_of_manager_at_boot(std::string_view kind, const ManagerUnits& manager,
   diagnostics.push_back(
       {Severity::kWarning,
        first->where,
-       fmt::format("{} is {}, so the interfaces that it configures have no addresses after "
-                   "the next boot",
-                   manager.service, masked ? "masked" : "not enabled"),
+       fmt::format("{} is {}, {}", manager.service, masked ? "masked" : "not enabled", kWithout),
        fmt::format("{0}`systemctl enable {1}`, or choose another backend for its ports",
                    masked ? fmt::format("`systemctl unmask {}`, then ", manager.service) : std::string(),
                    manager.service),

@@ -90,6 +90,17 @@ void warn_of_remote_fs(std::string_view kind, const std::vector<model::Desired>&
     return resource.key.kind == kind && model::value_of(resource.settings, "at_boot") == model::Value{true};
   });
   if (first == desired.end() || is_enabled_by_document(kRemoteFs, desired)) return;
+  if (const auto place = mask_at_boot(kRemoteFs, world.host().files); !place.empty()) {
+    diagnostics.push_back(
+        {model::Severity::kWarning,
+         first->where,
+         fmt::format("[[{}]]: {} masks {} from the next boot on (systemd.mask=), so that boot does not start "
+                     "what it wants",
+                     kind, place, kRemoteFs),
+         "remove the word there, and update the boot loader's configuration",
+         {}});
+    return;
+  }
   const auto unit = observe_unit(kRemoteFs, world.host());
   if (!unit || !*unit || !(*unit)->there() || !is_left_out_at_boot(**unit, world.host().files)) return;
   const bool masked = is_masked_for_good(**unit);

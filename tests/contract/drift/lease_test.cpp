@@ -49,5 +49,26 @@ TEST(Ipv6Off, IsToldBeforeAnyWrite) {
   EXPECT_EQ(apply_text(*kernel, document).exit, Exit::kOk);
 }
 
+TEST(Ipv6Off, OnlyAnEntryThatSwitchesItOnThereCounts) {
+  const auto is_told = [](const std::string& entry, const std::string& value, const std::string& all = "1") {
+    const auto kernel = FakeKernel::parse(kLeased);
+    kernel->sysctl.set("net/ipv6/conf/ib0/disable_ipv6", "1");
+    kernel->sysctl.set("net/ipv6/conf/ib1/disable_ipv6", "1");
+    kernel->sysctl.set("net/ipv6/conf/all/disable_ipv6", all);
+    const auto report = apply_text(
+        *kernel, std::string(kLeaseDocument) + "ipv6 = { addresses = [\"2001:db8::1/64\"] }\n[[sysctl]]\n" +
+                     "key = \"net.ipv6.conf." + entry + ".disable_ipv6\"\nvalue = " + value + "\n");
+    for (const auto& diagnostic : report.diagnostics) {
+      if (testing::Value(diagnostic.message, testing::HasSubstr("IPv6 is off on ib0"))) return true;
+    }
+    return false;
+  };
+  EXPECT_FALSE(is_told("ib0", "0"));
+  EXPECT_TRUE(is_told("ib0", "1"));
+  EXPECT_TRUE(is_told("ib1", "0"));
+  EXPECT_FALSE(is_told("all", "0"));
+  EXPECT_TRUE(is_told("all", "0", "0")) << "it is so already, and is not written";
+}
+
 }  // namespace
 }  // namespace rdmacfg::contract

@@ -16,6 +16,7 @@
 #include "kinds/storage/lio/lio_settings.hpp"
 #include "kinds/storage/lio/lio_target_parse.hpp"
 #include "kinds/storage/target_entry.hpp"
+#include "kinds/storage/target_restorers.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -90,6 +91,7 @@ class LioTargetKind final : public Kind {
       if (resource.key.kind == kLioKind && !reachable(resource.key, world))
         postpone(resource, fmt::format("there is no InfiniBand port {}", resource.key.id));
     }
+    warn_of_restorers(kLioKind, desired, world, diagnostics);
   }
 
   Result<void> prepare(std::span<Change*> changes, World& world) const override {

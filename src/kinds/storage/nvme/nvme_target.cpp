@@ -16,6 +16,7 @@
 #include "kinds/entry.hpp"
 #include "kinds/storage/nvme/nvme_target_parse.hpp"
 #include "kinds/storage/target_entry.hpp"
+#include "kinds/storage/target_restorers.hpp"
 #include "model/types/inet_types.hpp"
 
 namespace rdmacfg::kinds {
@@ -281,6 +282,7 @@ class NvmeTargetKind final : public Kind {
         desired, observed, *this,
         {.portals = "listeners", .disks = "namespaces", .child = "namespace", .path = device_of_namespace},
         world, diagnostics);
+    warn_of_restorers(kNvmeTargetKind, desired, world, diagnostics);
   }
 
   Result<void> prepare(std::span<Change*> changes, World& world) const override {

@@ -36,6 +36,17 @@ TEST(UnitBoot, UnitsThatTheNextBootLeavesOut) {
   EXPECT_FALSE(left_out("loaded", "disabled", link));
   EXPECT_FALSE(left_out("loaded", "enabled-runtime", link));
   EXPECT_TRUE(left_out("masked", "masked", link));
+  const std::string of_image = "/usr/lib/systemd/system/multi-user.target.wants/x.service";
+  EXPECT_FALSE(left_out("loaded", "disabled", of_image));
+  EXPECT_TRUE(left_out("loaded", "disabled", "/usr/lib/systemd/system/multi-user.target.d/x.service"));
+}
+
+TEST(UnitBoot, TheNextCommandLineMasksUnits) {
+  fakes::Faults faults;
+  fakes::MemoryFiles files(faults);
+  files.content["/etc/kernel/cmdline"] = "root=/dev/sda1 systemd.mask=x.service\n";
+  EXPECT_EQ(mask_at_boot("x.service", files), "/etc/kernel/cmdline:1");
+  EXPECT_EQ(mask_at_boot("y.service", files), "");
 }
 
 }  // namespace

@@ -84,5 +84,18 @@ TEST(NmProfile, AManagerThatDoesNotStartAtBootIsNamed) {
       << "as a generator has it";
 }
 
+TEST(NmProfile, AManagerThatTheNextCommandLineMasksIsNamed) {
+  const auto kernel =
+      host_with_profiles("\"NetworkManager.service\": {\"running\": true, \"enabled\": true}");
+  kernel->files.content["/etc/kernel/cmdline"] = "systemd.mask=NetworkManager.service\n";
+  auto host = kernel->host();
+  std::string said;
+  for (const auto& diagnostic : core::diff(profile_document(), host).diagnostics) said += diagnostic.message;
+  EXPECT_EQ(
+      said,
+      "/etc/kernel/cmdline:1 masks NetworkManager.service from the next boot on (systemd.mask=), so the "
+      "interfaces that it configures have no addresses after the next boot");
+}
+
 }  // namespace
 }  // namespace rdmacfg::kinds

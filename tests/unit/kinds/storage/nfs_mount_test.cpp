@@ -86,6 +86,17 @@ TEST(NfsMount, ATargetThatTheBootDoesNotReachIsNamed) {
   EXPECT_EQ(said("{}", "mount = false\n"), "") << "not mounted at boot in any case";
 }
 
+TEST(NfsMount, ATargetThatTheNextCommandLineMasksIsNamed) {
+  auto kernel = fakes::FakeKernel::parse(kNfsHost);
+  kernel->files.content["/etc/kernel/cmdline"] = "systemd.mask=remote-fs.target\n";
+  auto host = kernel->host();
+  const auto report = core::diff(mount_document(kMount), host);
+  ASSERT_EQ(report.diagnostics.size(), 1U);
+  EXPECT_EQ(report.diagnostics.front().message,
+            "[[nfs_mount]]: /etc/kernel/cmdline:1 masks remote-fs.target from the next boot on "
+            "(systemd.mask=), so that boot does not start what it wants");
+}
+
 TEST(NfsMount, AFailedMountLeavesNothing) {
   auto kernel = fakes::FakeKernel::parse(kNfsHost);
   const auto before = kernel->dump({.without_files_below = "/var"});
