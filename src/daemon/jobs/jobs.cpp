@@ -92,6 +92,8 @@ bool Jobs::cancel(std::uint32_t id) {
     if (running.job.id != id || running.exited || running.pid <= 0) continue;
     running.unwanted = !running.job.changes();
     (void)::kill(running.pid, running.unwanted ? SIGKILL : SIGUSR1);
+    // The slot of a look that was killed is free, however long it takes to end.
+    if (running.unwanted) start_what_may();
     return true;
   }
   return false;
@@ -278,6 +280,7 @@ void Jobs::end_now(Running& running, std::string why) {
   }
   running.overdue = std::move(why);
   (void)::kill(running.pid, SIGKILL);
+  if (!running.job.changes()) start_what_may();  // its slot is free
 }
 
 void Jobs::read(Running& running) {

@@ -669,6 +669,23 @@ TEST_F(JobsTest, LooksThatDoNotEndWhenKilledTakeNoSlot) {
   EXPECT_THAT(ended, ::testing::Contains("plain"));
 }
 
+TEST_F(JobsTest, ALookThatWaitsIsStartedAsSoonAsAnotherIsKilled) {
+  constexpr std::uint32_t kRoot = 0;
+  constexpr auto kSlots = limits::kLooks + limits::kRootLooks;
+  jobs.deadlines.look = 1h;
+  std::uint32_t id = 0;
+  for (std::size_t i = 0; i < kSlots; ++i) id = add("stuck", Job::Verb::kShow, kRoot);
+  add("plain", Job::Verb::kShow, kRoot);
+  EXPECT_EQ(began.size(), kSlots) << "it waits";
+  // The cancelled one does not end before the other: the file lets it go.
+  when([this] { return tree.get("/stuck").size() == 2 * kSlots; },
+       [this, id] { EXPECT_TRUE(jobs.cancel(id)); });
+  when([this] { return !ended.empty(); }, [this] { tree.put("/go", ""); });
+  run();
+  ASSERT_FALSE(ended.empty());
+  EXPECT_EQ(ended.front(), "plain");
+}
+
 /// Else the client of an apply would not learn what was done.
 TEST_F(JobsTest, AUserPushesOutNoResultOfOthers) {
   add("waits", Job::Verb::kApply, kBob);  // the others wait for it
