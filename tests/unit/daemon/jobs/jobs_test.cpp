@@ -626,10 +626,30 @@ TEST_F(JobsTest, NoSuchJob) {
 TEST_F(JobsTest, WhoseAResultIsIsKnown) {
   const auto id = add("plain", Job::Verb::kApply, kAlice), own = add("own");
   run();
-  EXPECT_TRUE(jobs.asked_by(id, kAlice));
-  EXPECT_FALSE(jobs.asked_by(id, kBob));
-  EXPECT_FALSE(jobs.asked_by(own, kAlice)) << "the daemon's";
-  EXPECT_FALSE(jobs.asked_by(own + 1, kAlice));
+  EXPECT_TRUE(jobs.asked_by(id, kAlice, ":1.5"));
+  EXPECT_FALSE(jobs.asked_by(id, kBob, ":1.5"));
+  EXPECT_FALSE(jobs.asked_by(own, kAlice, ":1.5")) << "the daemon's";
+  EXPECT_FALSE(jobs.asked_by(own + 1, kAlice, ":1.5"));
+}
+
+/// With DynamicUser= of systemd the next service may have the user ID of one that has ended.
+TEST_F(JobsTest, AResultIsNotThatOfALaterUserWithTheId) {
+  add("waits", Job::Verb::kApply, kBob);
+  Job job;
+  job.verb = Job::Verb::kApply;
+  job.uid = kAlice;
+  job.client = ":1.5";
+  const auto id = jobs.add(std::move(job), [](const Job&, const Outcome&) {});
+  const auto before = Loop::now();
+  EXPECT_TRUE(jobs.cancel(id));
+  const auto after = Loop::now();
+  EXPECT_TRUE(jobs.asked_by(id, kAlice, ":1.6", before)) << "another connection of the user";
+  EXPECT_FALSE(jobs.asked_by(id, kAlice, ":1.6", after + Jobs::kOfUser));
+  EXPECT_FALSE(jobs.asked_by(id, kAlice, "", after + Jobs::kOfUser));
+  EXPECT_TRUE(jobs.asked_by(id, kAlice, ":1.5", after + Jobs::kOfUser)) << "who has asked";
+  EXPECT_FALSE(jobs.asked_by(id, kBob, ":1.5", before));
+  tree.put("/go", "");
+  run();
 }
 
 TEST_F(JobsTest, OnlyTheLastResultsAreKept) {
