@@ -107,6 +107,7 @@ struct Api::Detail {
     const char* action = kRead;
     std::set<std::string> known{};  ///< options
     bool looks = false;             ///< ends when the client leaves
+    bool changes = false;           ///< its job changes the host
   };
 
   /// Carries out `then` when the sender of the message may; that returns the number of the job, or 0.
@@ -149,6 +150,7 @@ struct Api::Detail {
             try {
               asked.check();
               job = then(caller, asked);
+              if (what.changes) verdict.sort = Sort::kBegun;
             } catch (const sdbus::Error& why) {
               verdict = {Sort::kRefused, why.getMessage()};
               refuse(reply, why);
@@ -231,14 +233,14 @@ struct Api::Detail {
       job.who = who_of(caller.uid, asked);
       // A job may not end before its number was told.
       const auto id = add(std::move(job), [this](const Job& ended_job, const Outcome& outcome) {
-        tell_request_ended(ended_job, outcome);
+        tell_request_ended(api.lines_, ended_job, outcome);
         api.finished(ended_job.id, static_cast<int>(outcome.report.exit));
         if (api.ended) api.ended(ended_job, outcome);
       });
       reply.send(id);
       return id;
     };
-    allowed(reply, {.method = method, .action = kApply, .known = known}, options, then);
+    allowed(reply, {.method = method, .action = kApply, .known = known, .changes = true}, options, then);
   }
 };
 
