@@ -28,13 +28,11 @@ std::string command_of(std::uint32_t pid) {
   return name;
 }
 
-/// Whether the host or the ledger may be other than before; where that is not known, it may. `is_new`: the
-/// ledger is.
-bool may_have_changed(const Job& job, const Outcome& outcome, bool is_new) {
+/// Whether the host may be other than before; where that is not known, it may.
+bool may_have_changed(const Job& job, const Outcome& outcome) {
   using model::Exit;
   const auto& report = outcome.report;
-  if (outcome.lost || is_new || report.exit == Exit::kUndone || report.exit == Exit::kUndoIncomplete)
-    return true;
+  if (outcome.lost || report.exit == Exit::kUndone || report.exit == Exit::kUndoIncomplete) return true;
   if (outcome.cancelled || (report.exit != Exit::kOk && report.exit != Exit::kPartly)) return false;
   // A summary without room for them has a note in place of resources and changes.
   const bool is_cut = job.verb != Job::Verb::kConfirm && report.resources.empty() && !report.notes.empty();
@@ -134,7 +132,7 @@ void tell_request(RequestLines& lines, const Caller& caller, const std::string& 
 
 void tell_request_ended(RequestLines& lines, const Job& job, const Outcome& outcome) {
   const bool is_new = lines.is_new(outcome.status);
-  if (!lines.settle(job.id, [&] { return may_have_changed(job, outcome, is_new); })) return;
+  if (!lines.settle(job.id, [&] { return is_new || may_have_changed(job, outcome); })) return;
   const auto generation =
       outcome.status.is_object() ? outcome.status.value("active", std::uint64_t{0}) : std::uint64_t{0};
   const auto verdict = fmt::format("exit {}", static_cast<int>(outcome.report.exit));
