@@ -107,6 +107,7 @@ struct Api::Detail {
     const char* action = kRead;
     std::set<std::string> known{};  ///< options
     bool looks = false;             ///< ends when the client leaves
+    bool changes = false;           ///< its job changes the host
   };
 
   /// Carries out `then` when the sender of the message may; that returns the number of the job, or 0.
@@ -149,6 +150,7 @@ struct Api::Detail {
             try {
               asked.check();
               job = then(caller, asked);
+              if (what.changes) verdict.sort = Sort::kBegun;
             } catch (const sdbus::Error& why) {
               verdict = {Sort::kRefused, why.getMessage()};
               refuse(reply, why);
@@ -220,6 +222,7 @@ struct Api::Detail {
                                                                 const ApiOptions& asked) {
       Job job = wanted;
       job.uid = caller.uid;
+      job.client = caller.name;
       job.retry = asked.retry;
       job.allow_removal = asked.allow_removal;
       for (auto& text : job.texts) text.is_private = !asked.public_texts;
@@ -230,14 +233,14 @@ struct Api::Detail {
       job.who = who_of(caller.uid, asked);
       // A job may not end before its number was told.
       const auto id = add(std::move(job), [this](const Job& ended_job, const Outcome& outcome) {
-        tell_request_ended(ended_job, outcome);
+        tell_request_ended(api.lines_, ended_job, outcome);
         api.finished(ended_job.id, static_cast<int>(outcome.report.exit));
         if (api.ended) api.ended(ended_job, outcome);
       });
       reply.send(id);
       return id;
     };
-    allowed(reply, {.method = method, .action = kApply, .known = known}, options, then);
+    allowed(reply, {.method = method, .action = kApply, .known = known, .changes = true}, options, then);
   }
 };
 
@@ -306,26 +309,27 @@ void Api::add_looks() {
                   [d](const Text& reply, const Documents& documents, const Options& options) {
                     checked([&] { d->look(reply, "Diff", Job::Verb::kDiff, documents, options); });
                   });
-  object_->method("Result", {"job", "options"}, {"report"},
-                  [d, this](const Text& reply, const std::uint32_t& id, const Options& options) {
-                    checked([&] {
-                      const auto then = [this, reply, id](const Caller& caller, const ApiOptions&) {
-                        const auto text = jobs_.result(id);
-                        // It shows what only root may read, if root asked for it.
-                        if (text && caller.uid != 0 && !jobs_.asked_by(id, caller.uid))
-                          throw error(
-                              "AccessDenied",
-                              fmt::format("job {} is not yours, so only root may see its result", id));
-                        if (!text) throw error("NotFound", fmt::format("there is no result for job {}", id));
-                        reply.send(*text);
-                        jobs_.fetched(id);
-                        return id;
-                      };
-                      // A caller that was allowed to request it may know its outcome.
-                      d->allowed(reply, {.method = "Result"}, options, then,
-                                 [this, id](std::uint32_t uid) { return jobs_.asked_by(id, uid); });
-                    });
-                  });
+  object_->method(
+      "Result", {"job", "options"}, {"report"},
+      [d, this](const Text& reply, const std::uint32_t& id, const Options& options) {
+        checked([&] {
+          const auto then = [this, reply, id](const Caller& caller, const ApiOptions&) {
+            const auto text = jobs_.result(id);
+            // It shows what only root may read, if root asked for it.
+            if (text && caller.uid != 0 && !jobs_.asked_by(id, caller.uid, caller.name))
+              throw error("AccessDenied",
+                          fmt::format("job {} is not yours, so only root may see its result", id));
+            if (!text) throw error("NotFound", fmt::format("there is no result for job {}", id));
+            reply.send(*text);
+            jobs_.fetched(id);
+            return id;
+          };
+          // A caller that was allowed to request it may know its outcome.
+          d->allowed(reply, {.method = "Result"}, options, then, [this, id](const Caller& caller) {
+            return jobs_.asked_by(id, caller.uid, caller.name);
+          });
+        });
+      });
 }
 
 /// Methods whose reply is the number of a job, and one that ends a job.

@@ -55,7 +55,7 @@ void Authority::check(const std::string& sender, const std::string& action, Inte
       lookups_.release(asker.name);
       // An error: it has gone.
       if (error != nullptr || !take_credentials(asker, credentials)) return answered(Answer::kNo, asker);
-      if (asker.uid == 0 || (may_anyway && may_anyway(asker.uid))) return answered(Answer::kYes, asker);
+      if (asker.uid == 0 || (may_anyway && may_anyway(asker))) return answered(Answer::kYes, asker);
       if (!questions_.try_acquire(asker.uid)) return answered(Answer::kBusy, asker);
       ask_polkit(asker, action, interaction, answered);
     });

@@ -48,8 +48,8 @@ class Authority {
   enum class Interaction { kNone, kAllowed };
 
   /// Asks without waiting; `answered` is called once, whatever fails. `sender` is a unique bus name; `action`
-  /// "org.rdmaconfigd1.apply". A user for whom `may_anyway` says so needs no permission.
-  using MayAnyway = std::function<bool(std::uint32_t uid)>;
+  /// "org.rdmaconfigd1.apply". A caller for whom `may_anyway` says so needs no permission.
+  using MayAnyway = std::function<bool(const Caller& caller)>;
   void check(const std::string& sender, const std::string& action, Interaction interaction,
              const Answered& answered, MayAnyway may_anyway = nullptr);
 

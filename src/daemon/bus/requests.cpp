@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 #include <sys/syslog.h>
 
+#include <algorithm>
 #include <fstream>
+#include <string>
+#include <utility>
 
 #include "daemon/journal.hpp"
 
@@ -25,23 +28,58 @@ std::string command_of(std::uint32_t pid) {
   return name;
 }
 
+/// Whether the host may be other than before; where that is not known, it may.
+bool may_have_changed(const Job& job, const Outcome& outcome) {
+  using model::Exit;
+  const auto& report = outcome.report;
+  if (outcome.lost || report.exit == Exit::kUndone || report.exit == Exit::kUndoIncomplete) return true;
+  if (outcome.cancelled || (report.exit != Exit::kOk && report.exit != Exit::kPartly)) return false;
+  // A summary without room for them has a note in place of resources and changes.
+  const bool is_cut = job.verb != Job::Verb::kConfirm && report.resources.empty() && !report.notes.empty();
+  return is_cut || !report.plan.empty();
+}
+
 }  // namespace
 
 bool RequestLines::take(std::uint32_t uid, Time now, std::size_t& left_out) {
   left_out = 0;
+  if (uid == 0) return true;
   if (!users_.contains(uid) && users_.size() >= kUsers) users_.clear();
   auto& user = users_[uid];
   renew(user, now);
   renew(others_, now);
-  if (user.lines >= kLines || (uid != 0 && others_.lines >= kLinesInAll)) {
+  if (user.lines >= kLines || others_.lines >= kLinesInAll) {
     ++user.left_out;
     return false;
   }
   ++user.lines;
-  if (uid != 0) ++others_.lines;
+  ++others_.lines;
   left_out = user.left_out;
   user.left_out = 0;
   return true;
+}
+
+bool RequestLines::settle(std::uint32_t job, const std::function<bool()>& took_effect) {
+  const auto at = withheld_.find(job);
+  if (at == withheld_.end()) return true;
+  const auto withheld = std::move(at->second);
+  withheld_.erase(at);
+  if (!took_effect()) return false;
+  if (const auto user = users_.find(withheld.uid); user != users_.end() && user->second.left_out > 0)
+    --user->second.left_out;
+  withheld.write();
+  return true;
+}
+
+bool RequestLines::is_new(const nlohmann::ordered_json& status) {
+  if (!status.is_object()) return false;
+  auto ledger = nlohmann::ordered_json::object();
+  for (const auto* part : {"active", "unconfirmed", "last"}) {
+    if (const auto at = status.find(part); at != status.end()) ledger[part] = *at;
+  }
+  const bool out = ledger != ledger_;
+  ledger_ = std::move(ledger);
+  return out;
 }
 
 std::string described(const Caller& caller) {
@@ -54,6 +92,7 @@ std::string described(const Caller& caller) {
 std::string RequestVerdict::text() const {
   switch (sort) {
     case Sort::kAllowed:
+    case Sort::kBegun:
       break;
     case Sort::kDenied:
       return "denied";
@@ -66,25 +105,34 @@ std::string RequestVerdict::text() const {
 }
 
 void tell_request(RequestLines& lines, const Caller& caller, const std::string& method,
-                  const std::string& action, const RequestVerdict& verdict, std::uint32_t job) {
-  const bool allowed = verdict.sort == RequestVerdict::Sort::kAllowed;
-  const bool change = action.ends_with(".apply") && allowed;
+                  const std::string& action, const RequestVerdict& verdict, std::uint32_t job,
+                  RequestLines::Time now) {
+  const bool begun = verdict.sort == RequestVerdict::Sort::kBegun;
+  const bool allowed = begun || verdict.sort == RequestVerdict::Sort::kAllowed;
   std::size_t left_out = 0;
-  if (!lines.take(caller.uid, Loop::now(), left_out) && caller.uid != 0 && !change) return;
-  log(allowed ? LOG_INFO : LOG_NOTICE, Message::kRequest,
-      fmt::format(
-          "request of {}: {} {}{}{}", described(caller), method, verdict.text(),
-          job == 0 ? "" : fmt::format(", job {}", job),
-          left_out == 0 ? "" : fmt::format(" ({} more requests of this user were not logged)", left_out)),
-      {{"RDMA_UID", std::to_string(caller.uid)},
-       {"RDMA_PID", std::to_string(caller.pid)},
-       {"RDMA_METHOD", method},
-       {"RDMA_ACTION", action},
-       {"RDMA_VERDICT", verdict.text()},
-       {"RDMA_JOB_ID", std::to_string(job)}});
+  const bool told = lines.take(caller.uid, now, left_out);
+  if (!told && !begun) return;
+  const auto write_line = [=, who = described(caller), verdict_text = verdict.text(), uid = caller.uid,
+                           pid = caller.pid] {
+    log(allowed ? LOG_INFO : LOG_NOTICE, Message::kRequest,
+        fmt::format(
+            "request of {}: {} {}{}{}", who, method, verdict_text,
+            job == 0 ? "" : fmt::format(", job {}", job),
+            left_out == 0 ? "" : fmt::format(" ({} more requests of this user were not logged)", left_out)),
+        {{"RDMA_UID", std::to_string(uid)},
+         {"RDMA_PID", std::to_string(pid)},
+         {"RDMA_METHOD", method},
+         {"RDMA_ACTION", action},
+         {"RDMA_VERDICT", verdict_text},
+         {"RDMA_JOB_ID", std::to_string(job)}});
+  };
+  if (told) return write_line();
+  lines.withhold(job, caller.uid, write_line);
 }
 
-void tell_request_ended(const Job& job, const Outcome& outcome) {
+void tell_request_ended(RequestLines& lines, const Job& job, const Outcome& outcome) {
+  const bool is_new = lines.is_new(outcome.status);
+  if (!lines.settle(job.id, [&] { return is_new || may_have_changed(job, outcome); })) return;
   const auto generation =
       outcome.status.is_object() ? outcome.status.value("active", std::uint64_t{0}) : std::uint64_t{0};
   const auto verdict = fmt::format("exit {}", static_cast<int>(outcome.report.exit));

@@ -5,12 +5,16 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 
 #include "daemon/bus/authority.hpp"
 #include "daemon/jobs/job.hpp"
 #include "daemon/jobs/jobs.hpp"
+#include "daemon/loop.hpp"
 
 namespace rdmacfg::daemon {
 
@@ -24,8 +28,22 @@ class RequestLines {
   static constexpr Time kWithin{30'000};
   static constexpr std::size_t kUsers = 1024;
 
-  /// Whether the line is written. `left_out`: lines of the user that were not since the last one that was.
+  /// Whether the line is written; root's always are. `left_out`: lines of the user that were not since the
+  /// last one that was.
   bool take(std::uint32_t uid, Time now, std::size_t& left_out);
+
+  /// A line about a change for which take() said no: `write` waits until it is known what the change did.
+  using Write = std::function<void()>;
+  void withhold(std::uint32_t job, std::uint32_t uid, Write write) {
+    withheld_.insert_or_assign(job, Withheld{uid, std::move(write)});
+  }
+
+  /// The change has ended: writes the line that was withheld if it `took_effect`.
+  /// @return whether the end is told, too
+  bool settle(std::uint32_t job, const std::function<bool()>& took_effect);
+
+  /// Whether the ledger is another one than at the last call. `status`: Outcome::status.
+  bool is_new(const nlohmann::ordered_json& status);
 
  private:
   struct User {
@@ -41,6 +59,12 @@ class RequestLines {
 
   std::map<std::uint32_t, User> users_;
   User others_;  ///< all but root together
+  struct Withheld {
+    std::uint32_t uid = 0;
+    Write write;
+  };
+  std::map<std::uint32_t, Withheld> withheld_;  ///< by job: no more than the queue has
+  nlohmann::ordered_json ledger_;               ///< as the last change left it
 };
 
 /// "uid 1000, process 4711 (busctl)"
@@ -48,7 +72,13 @@ std::string described(const Caller& caller);
 
 /// How a request was answered.
 struct RequestVerdict {
-  enum class Sort { kAllowed, kDenied, kRefused, kDropped };
+  enum class Sort {
+    kAllowed,
+    kBegun,  ///< allowed, and its job changes the host: tell_request_ended() follows
+    kDenied,
+    kRefused,
+    kDropped,
+  };
 
   Sort sort = Sort::kAllowed;
   std::string why{};  ///< of kRefused and kDropped
@@ -56,12 +86,13 @@ struct RequestVerdict {
   [[nodiscard]] std::string text() const;  ///< "allowed", "refused: too many jobs are waiting"
 };
 
-/// `action`: "org.rdmaconfigd1.read"; `job`: 0 without one. Requests for a change, and of root, are always
-/// told.
+/// `action`: "org.rdmaconfigd1.read"; `job`: 0 without one. Root's requests are always told, those of others
+/// within the limits of `lines`; beyond them a change is told when it has ended, if it took effect.
 void tell_request(RequestLines& lines, const Caller& caller, const std::string& method,
-                  const std::string& action, const RequestVerdict& verdict, std::uint32_t job);
+                  const std::string& action, const RequestVerdict& verdict, std::uint32_t job,
+                  RequestLines::Time now = Loop::now());
 
-/// How the change that was asked for ended.
-void tell_request_ended(const Job& job, const Outcome& outcome);
+/// How the change that was asked for ended; nothing where nothing came of it and its request was not told.
+void tell_request_ended(RequestLines& lines, const Job& job, const Outcome& outcome);
 
 }  // namespace rdmacfg::daemon

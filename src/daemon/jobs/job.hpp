@@ -53,6 +53,7 @@ struct Job {
   std::string who{};
   std::string what{};
   std::optional<std::uint32_t> uid{};              ///< of the client that asked; nothing: the daemon itself
+  std::string client{};                            ///< its unique name on the bus; not told to the worker
   std::map<model::Key, std::string> left_alone{};  ///< resources, with the reason
   std::map<model::Key, model::LeftFields> fields_left_alone{};
 

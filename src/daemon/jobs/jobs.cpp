@@ -92,7 +92,8 @@ bool Jobs::cancel(std::uint32_t id) {
     if (running.job.id != id || running.exited || running.pid <= 0) continue;
     running.unwanted = !running.job.changes();
     (void)::kill(running.pid, running.unwanted ? SIGKILL : SIGUSR1);
-    if (running.unwanted) start_what_may();  // it may never end
+    // The slot of a look that was killed is free, however long it takes to end.
+    if (running.unwanted) start_what_may();
     return true;
   }
   return false;
@@ -135,9 +136,11 @@ std::chrono::milliseconds Jobs::unfetched() const {
   return left;
 }
 
-bool Jobs::asked_by(std::uint32_t id, std::uint32_t uid) const {
+bool Jobs::asked_by(std::uint32_t id, std::uint32_t uid, const std::string& client,
+                    std::chrono::milliseconds now) const {
   const auto* found = find(id);
-  return found != nullptr && found->uid == uid;
+  if (found == nullptr || found->uid != uid) return false;
+  return (!client.empty() && found->client == client) || now - found->ended < kOfUser;
 }
 
 std::size_t Jobs::looks_of(std::optional<std::uint32_t> uid) const {
@@ -279,7 +282,7 @@ void Jobs::end_now(Running& running, std::string why) {
   }
   running.overdue = std::move(why);
   (void)::kill(running.pid, SIGKILL);
-  start_what_may();  // it may never end
+  if (!running.job.changes()) start_what_may();  // its slot is free
 }
 
 void Jobs::read(Running& running) {
@@ -360,7 +363,7 @@ void Jobs::end(std::list<Running>& over) {
 
 void Jobs::remember(const Job& job, const StoredReport& report) {
   if (!job.uid) return;
-  results_.push_back({job.id, report, *job.uid, Loop::now()});
+  results_.push_back({job.id, report, *job.uid, Loop::now(), false, job.client});
   const auto bytes = [this] {
     std::size_t sum = 0;
     for (const auto& result : results_) sum += result.report.size();

@@ -48,6 +48,10 @@ class Jobs {
   /// So long after the end of its job a result is still about to be fetched.
   static constexpr std::chrono::milliseconds kFetch{10000};
 
+  /// So long after the end of its job a result is that of any client of the user. Later it is that of the
+  /// client which asked: a user ID may be another's by then (DynamicUser= of systemd.exec(5)).
+  static constexpr std::chrono::milliseconds kOfUser{60000};
+
   /// `program` is started with "--worker" for each job (job.hpp: work).
   explicit Jobs(Loop& loop, std::string program = "/proc/self/exe")
       : loop_(loop), program_(program), spare_(loop, std::move(program)) {}
@@ -93,8 +97,10 @@ class Jobs {
   /// How long clients whose jobs have just ended may still take to fetch the results; 0: nobody has to.
   [[nodiscard]] std::chrono::milliseconds unfetched() const;
 
-  /// Whether the user asked for this job, whose result there is.
-  [[nodiscard]] bool asked_by(std::uint32_t id, std::uint32_t uid) const;
+  /// Whether the client, or its user within kOfUser, asked for this job, whose result there is. `client`:
+  /// unique name on the bus.
+  [[nodiscard]] bool asked_by(std::uint32_t id, std::uint32_t uid, const std::string& client,
+                              std::chrono::milliseconds now = Loop::now()) const;
 
   [[nodiscard]] bool busy() const { return changing_; }
   [[nodiscard]] bool idle() const { return running_.empty() && waiting_.empty(); }
@@ -153,6 +159,7 @@ class Jobs {
     std::uint32_t uid = 0;               ///< of the client
     std::chrono::milliseconds ended{0};  ///< Loop::now() then
     bool fetched = false;
+    std::string client;
   };
   [[nodiscard]] const Result* find(std::uint32_t id) const;
   /// Drops the oldest result of the user whose results weigh most, so that no user pushes out those of

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <fstream>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -26,6 +28,26 @@ std::set<std::string_view> known_programs() {
   return out;
 }
 
+/// The name of a process of root or of a system account, by proc_pid_status(5); empty: it is another's, or
+/// has ended. Every user may give a process any name. The real user ID counts: the effective one is root's in
+/// programs such as su(1), which a user may start by a link of any name, and so is the owner of files in
+/// /proc of processes that cannot be dumped.
+std::string system_program_of(const std::filesystem::path& status) {
+  constexpr std::uint64_t kMostOfSystem = 999;  // SYS_UID_MAX of login.defs(5)
+  constexpr std::string_view kNameLine = "Name:\t", kUidLine = "Uid:\t";
+  std::ifstream in(status);
+  std::string name;
+  for (std::string line; std::getline(in, line);) {
+    const std::string_view text(line);
+    if (text.starts_with(kNameLine)) name = text.substr(kNameLine.size());
+    if (!text.starts_with(kUidLine)) continue;
+    const auto real = text.substr(kUidLine.size(), text.find('\t', kUidLine.size()) - kUidLine.size());
+    const auto uid = base::parse_number(real);
+    return uid && *uid <= kMostOfSystem ? name : std::string();
+  }
+  return {};
+}
+
 std::set<std::string> running_in(const std::filesystem::path& proc) {
   const auto known = known_programs();
   std::set<std::string> found;
@@ -34,9 +56,8 @@ std::set<std::string> running_in(const std::filesystem::path& proc) {
        !error && at != std::filesystem::directory_iterator(); at.increment(error)) {
     const auto name = at->path().filename().native();
     if (name.empty() || name.find_first_not_of("0123456789") != std::string::npos) continue;
-    std::ifstream in(at->path() / "comm");
-    std::string comm;
-    if (std::getline(in, comm) && known.contains(comm)) found.insert(std::move(comm));
+    if (auto program = system_program_of(at->path() / "status"); known.contains(program))
+      found.insert(std::move(program));
   }
   return found;
 }

@@ -10,8 +10,8 @@
 
 namespace rdmacfg::daemon {
 
-/// Programs that run now and are known to set what we set. The kernel's notifications do not say who changed
-/// something.
+/// Programs of root and of system accounts that run now and are known to set what we set. The kernel's
+/// notifications do not say who changed something.
 class Suspects {
  public:
   explicit Suspects(std::filesystem::path proc = "/proc") : proc_(std::move(proc)) {}

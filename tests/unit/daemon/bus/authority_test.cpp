@@ -231,8 +231,8 @@ TEST_F(AuthorityTest, ClientsThatNobodyKnows) {
 TEST_F(AuthorityTest, UsersWhoNeedNoPermission) {
   polkit->play(kChecks, verdict(false));
   std::uint32_t of = 0;
-  ask(name, Interaction::kNone, [&](std::uint32_t uid) {
-    of = uid;
+  ask(name, Interaction::kNone, [&](const Caller& caller) {
+    of = caller.uid;
     return true;
   });
   EXPECT_EQ(answer(1), Answer::kYes);

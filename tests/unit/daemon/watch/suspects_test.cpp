@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <string>
 
 #include "catalog/all.hpp"
 #include "unit/system/temp_tree.hpp"
@@ -13,7 +14,12 @@ namespace {
 
 class SuspectsTest : public ::testing::Test {
  protected:
-  void runs(const std::string& name) { tree.put("/" + std::to_string(++pid) + "/comm", name + "\n"); }
+  /// `users`: real, effective, saved and of file systems.
+  void runs(const std::string& name, const std::string& users = "0\t0\t0\t0") {
+    tree.put(
+        "/" + std::to_string(++pid) + "/status",
+        "Name:\t" + name + "\nUmask:\t0022\nState:\tS (sleeping)\nUid:\t" + users + "\nGid:\t0\t0\t0\t0\n");
+  }
   [[nodiscard]] std::string of(const std::string& kind) const { return Suspects(tree.path()).of(kind); }
 
   system::TempTree tree;
@@ -23,7 +29,7 @@ class SuspectsTest : public ::testing::Test {
 TEST_F(SuspectsTest, OnlyWhatSetsTheKindIsNamed) {
   for (const auto* name : {"bash", "NetworkManager", "systemd-network", "lldpad", "tuned", "dhclient"})
     runs(name);
-  tree.put("/self/comm", "openibd\n");  // no process, but a link to one
+  tree.put("/self/status", "Name:\topenibd\nUid:\t0\t0\t0\t0\n");  // no process, but a link to one
   EXPECT_EQ(of("ipoib"), "NetworkManager, systemd-network, dhclient");
   EXPECT_EQ(of("address"), "NetworkManager, systemd-network, dhclient");
   EXPECT_EQ(of("nm_profile"), "NetworkManager");
@@ -43,6 +49,17 @@ TEST_F(SuspectsTest, ConfigurationManagersWriteFiles) {
     EXPECT_EQ(of(kind), "puppet") << kind;
   EXPECT_EQ(of("ipoib"), "");
   EXPECT_EQ(of("dcb"), "");
+}
+
+TEST_F(SuspectsTest, ANameThatAUserGaveAProcessMisleadsNobody) {
+  runs("puppet", "1000\t1000\t1000\t1000");
+  runs("salt-minion", "1000\t0\t0\t0");               // su, started by a link of this name
+  runs("chef-client", "61184\t61184\t61184\t61184");  // of a unit with DynamicUser=
+  runs("cf-agent", "");
+  tree.put("/99/status", "Name:\tansible-pull\n");
+  EXPECT_EQ(of("memlock"), "");
+  runs("systemd-network", "998\t998\t998\t998");  // has an account of its own
+  EXPECT_EQ(of("ipoib"), "systemd-network");
 }
 
 TEST_F(SuspectsTest, OfEachKindSomebodyIsKnownOrNobodySetsIt) {

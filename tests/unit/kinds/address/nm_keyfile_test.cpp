@@ -82,7 +82,6 @@ TEST(NmKeyfile, LinesThatKeepItFromItsInterfaceAreNamed) {
     edited.insert(edited.find(section) + section.size(), lines);
     return nm_lines_in_the_way(edited);
   };
-  using Lines = std::vector<std::string>;
   EXPECT_EQ(with("[connection]\n", "permissions=user:alice:;\n"), Lines{"+ permissions=user:alice:;"});
   EXPECT_EQ(with("[connection]\n", "permissions=\n"), Lines{}) << "everybody's";
   EXPECT_EQ(with("[connection]\n", "master=bond0\nslave-type=bond\n"),
