@@ -82,14 +82,15 @@ TEST(NmKeyfile, LinesThatKeepItFromItsInterfaceAreNamed) {
     edited.insert(edited.find(section) + section.size(), lines);
     return nm_lines_in_the_way(edited);
   };
-  EXPECT_EQ(with("[connection]\n", "permissions=user:alice:;\n"), Lines{"+ permissions=user:alice:;"});
-  EXPECT_EQ(with("[connection]\n", "permissions=\n"), Lines{}) << "everybody's";
+  using Added = std::vector<std::string>;
+  EXPECT_EQ(with("[connection]\n", "permissions=user:alice:;\n"), Added{"+ permissions=user:alice:;"});
+  EXPECT_EQ(with("[connection]\n", "permissions=\n"), Added{}) << "everybody's";
   EXPECT_EQ(with("[connection]\n", "master=bond0\nslave-type=bond\n"),
-            (Lines{"+ master=bond0", "+ slave-type=bond"}));
-  EXPECT_EQ(with("[connection]\n", "interface-name=ib7\n"), Lines{"+ interface-name=ib7"});
+            (Added{"+ master=bond0", "+ slave-type=bond"}));
+  EXPECT_EQ(with("[connection]\n", "interface-name=ib7\n"), Added{"+ interface-name=ib7"});
   EXPECT_EQ(with("[connection]\n", "interface-name=mlx4_ib0\nautoconnect-priority=3\nzone=trusted\n"),
-            Lines{});
-  EXPECT_EQ(with("[match]\n", "kernel-command-line=rescue;\n"), Lines{"+ kernel-command-line=rescue;"});
+            Added{});
+  EXPECT_EQ(with("[match]\n", "kernel-command-line=rescue;\n"), Added{"+ kernel-command-line=rescue;"});
   auto child = parent();
   child.pkey = model::Pkey::make(2).value();
   child.parent = "mlx4_ib0";
