@@ -319,7 +319,13 @@ class Keyfile {
       inet.method = kept;
     }
     habits(keys, inet);
-    keys.pass({"may-fail", "addr-gen-mode", "dhcp-timeout", "dad-timeout"});
+    keys.pass({"may-fail", "addr-gen-mode", "dhcp-timeout"});
+    // 0 asks no other host, as without NetworkManager.
+    if (keys.peek("dad-timeout") == "0") {
+      keys.pass({"dad-timeout"});
+    } else {
+      keys.usual("dad-timeout", "-1");
+    }
     keys.finish();
   }
 
