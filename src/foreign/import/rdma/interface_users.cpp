@@ -178,7 +178,7 @@ void tell_variables_of_users(const Place& where, std::string_view line, Claims& 
         std::find_if(kVariableUsers.begin(), kVariableUsers.end(),
                      [&](const VariableUser& candidate) { return key.starts_with(candidate.begin); });
     if (user != kVariableUsers.end()) tell_used_names({where, user->program, key, value}, claims);
-    // What follows a value is another word of the command.
+    // The words behind a value are not its own.
     if (named || opens || (quote != 0 && !value.ends_with(quote))) continue;
     key = {};
     quote = 0;
