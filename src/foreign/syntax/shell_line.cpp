@@ -341,8 +341,8 @@ bool is_ip_batch(const std::vector<std::string>& words) {
 std::string_view script_of_shell(std::string_view command) {
   const auto words = shell_words(command, "");
   constexpr auto kShells = std::to_array<std::string_view>({"sh", "bash", "dash", "ash", "ksh"});
-  // These may have a user's name in front of the option.
-  constexpr auto kOthers = std::to_array<std::string_view>({"su", "runuser"});
+  // These may have a user's name in front of the option; of `flock FILE -c` the option alone is left.
+  constexpr auto kOthers = std::to_array<std::string_view>({"su", "runuser", "-c"});
   const auto is_one_of = [&](const auto& names) {
     return !words.empty() && std::find(names.begin(), names.end(), words[0]) != names.end();
   };
@@ -360,7 +360,7 @@ std::string_view script_of_shell(std::string_view command) {
   if (is_one_of(kShells) && words.size() > 2 && has_script(words[1])) {
     from = command.find_first_of("\"'", behind_option(command, words[0], words[1]));
   } else if (is_one_of(kOthers)) {
-    const auto option = std::find_if(words.begin() + 1, words.end(), has_script);
+    const auto option = std::find_if(words.begin(), words.end(), has_script);
     if (option != words.end()) from = command.find_first_of("\"'", command.find(' ' + *option + ' '));
   }
   if (from == std::string_view::npos) return {};

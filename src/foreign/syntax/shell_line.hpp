@@ -30,7 +30,7 @@ std::vector<Part> parts_of(std::string_view line);
 /// out, and abbreviations of ip(8) are written in full.
 std::vector<std::string> shell_words(std::string_view command, const std::string& own);
 
-/// The text that `sh -c`, `su -c` or `eval` runs; empty for other commands.
+/// The text that `sh -c`, `su -c`, `flock -c` or `eval` runs; empty for other commands.
 std::string_view script_of_shell(std::string_view command);
 
 /// A command as a report may have it: with "…" in place of passwords and keys.

@@ -10,6 +10,7 @@
 #include "foreign/import/boot/script_sections.hpp"
 #include "foreign/import/formats.hpp"
 #include "foreign/import/managers/ifupdown_hooks.hpp"
+#include "foreign/inet.hpp"
 
 namespace rdmacfg::foreign {
 

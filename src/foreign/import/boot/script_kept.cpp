@@ -56,6 +56,20 @@ std::string_view file_of_sysctl(const std::vector<std::string>& words) {
   return file.starts_with('/') && !read ? file : std::string_view();
 }
 
+/// "xargs -I{} ip link set {} up", "find /sys/class/net -exec ip link set {} up": for interfaces that only
+/// the running script knows.
+bool sets_found_interfaces(const std::vector<std::string>& words, std::string_view text) {
+  if (std::find(words.begin(), words.end(), "{}") == words.end()) return false;
+  if (words.front() == "find" && text.find("/sys/class/") == std::string_view::npos) return false;
+  const auto ip = std::find_if(words.begin(), words.end(),
+                               [](const std::string& word) { return word == "ip" || word.ends_with("/ip"); });
+  if (words.end() - ip < 3) return false;
+  const auto& object = *(ip + 1);
+  const auto& action = *(ip + 2);
+  return (object == "link" || object == "addr" || object == "address" || object == "route") &&
+         (action == "set" || action == "add" || action == "replace" || action == "change");
+}
+
 /// The subject of a write that the document has no words for; empty for others.
 std::string_view subject_of_write(const std::vector<std::string>& words, std::string_view text,
                                   const Claims& claims) {
@@ -84,6 +98,7 @@ std::string kept_command_advice(const std::vector<std::string>& words, std::stri
     return fmt::format("write {} into the entry of the interface", key);
   if (const auto file = file_of_sysctl(words); !file.empty())
     return fmt::format("the settings are in another file; to take them over, write import sysctl {}", file);
+  if (sets_found_interfaces(words, text)) return "the interfaces are known only when the script runs";
   if (const auto subject = subject_of_write(words, text, claims); !subject.empty())
     return fmt::format("the document does not support {}; keep this command", subject);
   return {};

@@ -12,7 +12,8 @@
 namespace rdmacfg::foreign {
 
 /// The advice for a command of firewall-cmd, resolvectl or sysctl -p, and for writes into files of an IPoIB
-/// interface or of a bond over it; empty for others. `text`: the command as it is written.
+/// interface or of a bond over it, and for ip(8) behind xargs or find; empty for others. `text`: the command
+/// as it is written.
 std::string kept_command_advice(const std::vector<std::string>& words, std::string_view text,
                                 const Claims& claims);
 

@@ -16,6 +16,7 @@
 #include "foreign/import/boot/script_sections.hpp"
 #include "foreign/import/formats.hpp"
 #include "foreign/import/managers/ifupdown_hooks.hpp"
+#include "foreign/import/rdma/interface_users.hpp"
 #include "foreign/inet.hpp"
 #include "foreign/syntax/crontab_lines.hpp"
 #include "foreign/syntax/shell_blocks.hpp"
@@ -78,6 +79,7 @@ class ImportedScript {
       text_end_ = end_of_text(text);
       text_from_ = where.line;
       batch_.reset();
+      if (!line.again) tell_variables_of_users(where, text.substr(0, text.find(" #")), claims_);
     }
     for (const auto& part : parts_of(text)) {
       if (within) {
@@ -98,6 +100,8 @@ class ImportedScript {
   void unit(const File& file) {
     for (const auto& [line, number, again] : lines_of_unit(file.text)) {
       const auto equals = line.find('=');
+      if (line.starts_with("Environment=") && !again)
+        tell_variables_of_users({file.path, number}, std::string_view(line).substr(equals + 1), claims_);
       if (!line.starts_with("ExecStart") || equals == std::string::npos) continue;
       auto text = base::trim(std::string_view(line).substr(equals + 1));
       text.remove_prefix(std::min(text.find_first_not_of("-@:+!"), text.size()));

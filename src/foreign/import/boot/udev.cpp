@@ -97,7 +97,7 @@ class NamedInterfaces {
     const bool mtu =
         sets(terms, "ATTR{mtu}") && (claims_.knows(kernel) || claims_.knows(matched_value(terms, "NAME")));
     // Every action on interfaces of our names is ours too.
-    const bool by_kernel = acts(terms) && is_for_us(kernel);
+    const bool by_kernel = changes(terms) && is_for_us(kernel);
     const bool ours = guid || infiniband || ipoib || mtu || by_kernel || names_ours(terms, address, file);
     if (!ours || (!subsystem.empty() && subsystem != "net")) return;
     const auto condition = udev_condition(terms, UdevSubject::kInterface, claims_);

@@ -319,7 +319,7 @@ class Keyfile {
       inet.method = kept;
     }
     habits(keys, inet);
-    keys.pass({"may-fail", "addr-gen-mode", "dhcp-timeout", "dad-timeout"});
+    keys.pass({"may-fail", "addr-gen-mode", "dhcp-timeout"});
     keys.finish();
   }
 
@@ -380,6 +380,9 @@ class Keyfile {
     const bool routes = inet.method == InetMethod::kAuto || inet.gateway || !inet.routes.empty();
     if (routes) keys.usual("route-metric", "-1");
     keys.pass({"route-metric"});
+    // 0 asks no other host, as without NetworkManager.
+    if (keys.peek("dad-timeout") == "0") return keys.pass({"dad-timeout"});
+    keys.usual("dad-timeout", "-1");
   }
 
   const File& file_;

@@ -7,6 +7,7 @@
 #include <array>
 #include <cctype>
 #include <string_view>
+#include <utility>
 
 #include "base/text.hpp"
 
@@ -131,29 +132,6 @@ bool is_of_environment(std::string_view path) {
          path.ends_with(".sh") || path.ends_with(".csh");
 }
 
-/// "export NCCL_IB_HCA=mlx5_0 UCX_TLS=rc", "setenv NCCL_IB_HCA mlx5_0".
-void tell_variables(const Place& where, std::string_view line, Claims& claims) {
-  std::string_view key, before;
-  for (const auto word : base::words_of(line, " \t\r;")) {
-    const auto equals = word.find('=');
-    const auto name = word.substr(0, equals);
-    auto value = word;
-    if (before == "setenv") {
-      key = word;
-      value = {};
-    } else if (equals != std::string_view::npos && !name.empty() &&
-               std::isupper(static_cast<unsigned char>(name.front())) != 0) {
-      key = name;
-      value = word.substr(equals + 1);
-    }
-    before = word;
-    const auto* user =
-        std::find_if(kVariableUsers.begin(), kVariableUsers.end(),
-                     [&](const VariableUser& candidate) { return key.starts_with(candidate.begin); });
-    if (user != kVariableUsers.end()) tell_used_names({where, user->program, key, value}, claims);
-  }
-}
-
 /// A file of interfaces that is not among those of BeeGFS's folder: "connInterfacesFile = /srv/meta.itf".
 void tell_list_elsewhere(const Place& where, std::string_view value, std::span<const File> files,
                          Claims& claims) {
@@ -169,6 +147,44 @@ void tell_list_elsewhere(const Place& where, std::string_view value, std::span<c
 
 }  // namespace
 
+void tell_variables_of_users(const Place& where, std::string_view line, Claims& claims) {
+  std::string_view key, before;
+  char quote = 0;  // around a value of several words
+  const auto is_quote = [](char c) { return c == '"' || c == '\''; };
+  for (const auto word : base::words_of(line, " \t\r;")) {
+    const auto equals = word.find('=');
+    auto name = word.substr(0, equals);
+    name.remove_prefix(std::min(name.find_first_not_of("\"'"), name.size()));
+    auto value = word;
+    bool opens = false;
+    const bool named = std::exchange(before, word) == "setenv";
+    if (named) {
+      key = word;
+      value = {};
+    } else if (quote == 0 && equals != std::string_view::npos && !name.empty() &&
+               std::isupper(static_cast<unsigned char>(name.front())) != 0) {
+      key = name;
+      value = word.substr(equals + 1);
+    }
+    if (!named && !key.empty() && quote == 0) {
+      if (is_quote(word.front())) {
+        quote = word.front();
+      } else if (!value.empty() && is_quote(value.front())) {
+        quote = value.front();
+        opens = value.size() == 1;
+      }
+    }
+    const auto* user =
+        std::find_if(kVariableUsers.begin(), kVariableUsers.end(),
+                     [&](const VariableUser& candidate) { return key.starts_with(candidate.begin); });
+    if (user != kVariableUsers.end()) tell_used_names({where, user->program, key, value}, claims);
+    // The words behind a value are not its own.
+    if (named || opens || (quote != 0 && !value.ends_with(quote))) continue;
+    key = {};
+    quote = 0;
+  }
+}
+
 bool tell_interface_users(const File& file, std::span<const File> files, Claims& claims) {
   const bool environment = is_of_environment(file.path);
   const auto* user =
@@ -182,7 +198,7 @@ bool tell_interface_users(const File& file, std::span<const File> files, Claims&
     const Place where{file.path, ++number};
     const auto line = base::trim(raw.substr(0, raw.find('#')));
     if (environment) {
-      tell_variables(where, line, claims);
+      tell_variables_of_users(where, line, claims);
       continue;
     }
     if (line.starts_with(';')) continue;

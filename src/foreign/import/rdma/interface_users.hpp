@@ -5,6 +5,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "foreign/claims.hpp"
@@ -15,6 +16,10 @@ namespace rdmacfg::foreign {
 /// one that sets environment variables of such programs. `files`: all that are read with it.
 /// @return whether it is such a file
 bool tell_interface_users(const File& file, std::span<const File> files, Claims& claims);
+
+/// Names those in a line that sets environment variables: "export NCCL_IB_HCA=mlx5_0 UCX_TLS=rc", "setenv
+/// NCCL_IB_HCA mlx5_0", and what follows "Environment=" in a unit.
+void tell_variables_of_users(const Place& where, std::string_view line, Claims& claims);
 
 /// The advice for a command that gives a program RDMA devices by their names (mmchconfig of GPFS); empty for
 /// others.
