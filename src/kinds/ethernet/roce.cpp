@@ -361,7 +361,7 @@ class RoceKind final : public Kind,
     const auto file = traffic_class_file(port);
     return fmt::format(
         "the driver gives all connections of {}/{} traffic class {} (DSCP {}), not tos {} (DSCP {}): "
-        "`echo {} > {}`, and remove what sets it at boot",
+        "`echo {} > {}`, and remove the boot-time setting",
         port.device->name, port.port->number, *forced, model::Tos{*forced}.dscp(), wanted->number,
         wanted->dscp(), wanted->number, file);
   }

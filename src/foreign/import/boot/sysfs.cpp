@@ -62,9 +62,9 @@ TmpfilesField tmpfiles_field(std::string_view raw) {
     if (fixed != kFixed.end()) {
       out.text += fixed->second;
     } else if (kOfHost.find(letter) != std::string_view::npos) {
-      out.fault = fmt::format("systemd-tmpfiles puts a value of the host in place of %{}", letter);
+      out.fault = fmt::format("systemd-tmpfiles replaces %{} with a value of the host", letter);
     } else {
-      out.fault = fmt::format("systemd-tmpfiles refuses the line: it has no specifier %{}", letter);
+      out.fault = fmt::format("systemd-tmpfiles rejects the line: unknown specifier %{}", letter);
     }
   }
   return out;

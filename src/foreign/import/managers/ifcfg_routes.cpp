@@ -125,12 +125,12 @@ void take_host_settings(const File& file, std::span<Interface> interfaces, Claim
     if (other && interface.ipv4.gateway) {
       interface.ipv4.gateway.reset();
       claims.pass(interface.place_of("ipv4.gateway"),
-                  fmt::format("GATEWAY: is not used, as {} has GATEWAYDEV={}", file.path, device));
+                  fmt::format("GATEWAY: not used, since {} has GATEWAYDEV={}", file.path, device));
     }
     if (manual && interface.ipv6.method == model::InetMethod::kAuto && !interface.at.contains("autoconf"))
       claims.miss(keys.where("IPV6_AUTOCONF"),
-                  fmt::format("IPV6_AUTOCONF: the service network takes no addresses from routers for {}, "
-                              "NetworkManager does; without them, remove method from its [ipoib.ipv6]",
+                  fmt::format("IPV6_AUTOCONF: the network service accepts no addresses from routers for {}, "
+                              "NetworkManager does; to refuse them, remove method from its [ipoib.ipv6]",
                               name_of_interface(interface)));
   }
 }

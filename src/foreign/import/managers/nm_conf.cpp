@@ -149,7 +149,7 @@ void tell_replaced(std::string_view section, const Item& item, const Item& by, C
   const bool profile = section.starts_with("connection") && key.starts_with("infiniband.");
   if (unmanaged || device || profile)
     claims.pass({item.file, item.line},
-                fmt::format("{}: {} replaces it", key, Place{by.file, by.line}.text()));
+                fmt::format("{}: replaced by {}", key, Place{by.file, by.line}.text()));
 }
 
 /// Sections with the lines that hold; those of one name are one, in several files, too (GKeyFile).

@@ -114,12 +114,12 @@ void tell_used_names(const UsedNames& used, Claims& claims) {
     const bool of_device = is_device_name(word) || (devices && (word == "mlx4" || word == "mlx5"));
     const bool of_interface = is_interface_name(word, claims);
     if (of_device || (devices && of_interface)) {
-      claims.pass(used.where, fmt::format("{} uses {} by its name: if the document gives the RDMA device "
-                                          "another name, change this line too",
+      claims.pass(used.where, fmt::format("{} refers to {} by name: if the document renames the RDMA "
+                                          "device, change this line too",
                                           used.program, word));
     } else if (of_interface) {
-      claims.pass(used.where, fmt::format("{} uses {} by its name: if the document gives the interface "
-                                          "another name, change this line too",
+      claims.pass(used.where, fmt::format("{} refers to {} by name: if the document renames the "
+                                          "interface, change this line too",
                                           used.program, word));
     }
   });
@@ -162,8 +162,8 @@ void tell_list_elsewhere(const Place& where, std::string_view value, std::span<c
       std::any_of(files.begin(), files.end(), [&](const File& file) { return file.path == value; });
   if (!read)
     claims.pass(where,
-                fmt::format("BeeGFS uses the interfaces in {} by their names: if the document gives one "
-                            "another name, change that file too",
+                fmt::format("BeeGFS refers to the interfaces in {} by name: if the document renames one, "
+                            "change that file too",
                             value));
 }
 
@@ -212,7 +212,7 @@ std::string advice_for_device_users(const std::vector<std::string>& words) {
   }
   if (names.empty()) return {};
   return fmt::format(
-      "GPFS uses {} by name: if the document gives an RDMA device another name, change this command too",
+      "GPFS refers to {} by name: if the document renames an RDMA device, change this command too",
       names);
 }
 

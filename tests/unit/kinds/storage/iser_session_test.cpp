@@ -63,7 +63,7 @@ TEST_F(IserSessions, ATargetOfUnitsThatTheBootDoesNotReachIsNamed) {
   ASSERT_THAT(report.diagnostics, SizeIs(1));
   EXPECT_EQ(
       report.diagnostics.front().message,
-      "[[iser_session]]: remote-fs.target is not enabled, so the next boot does not start what it wants");
+      "[[iser_session]]: remote-fs.target is not enabled, so its units do not start at the next boot");
   EXPECT_EQ(report.diagnostics.front().hint, "`systemctl enable remote-fs.target`");
 }
 

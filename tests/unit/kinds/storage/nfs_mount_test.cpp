@@ -79,9 +79,9 @@ TEST(NfsMount, ATargetThatTheBootDoesNotReachIsNamed) {
     return report.diagnostics.empty() ? std::string() : report.diagnostics.front().message;
   };
   EXPECT_EQ(said(R"({"running": true})"),
-            "[[nfs_mount]]: remote-fs.target is not enabled, so the next boot does not start what it wants");
+            "[[nfs_mount]]: remote-fs.target is not enabled, so its units do not start at the next boot");
   EXPECT_EQ(said(R"({"masked": true})"),
-            "[[nfs_mount]]: remote-fs.target is masked, so the next boot does not start what it wants");
+            "[[nfs_mount]]: remote-fs.target is masked, so its units do not start at the next boot");
   EXPECT_EQ(said(R"({"enabled": true})"), "");
   EXPECT_EQ(said("{}", "mount = false\n"), "") << "not mounted at boot in any case";
 }
