@@ -82,12 +82,13 @@ void document_held(const DoctorContext& context, std::vector<Finding>& out) {
          "`rdma-configctl confirm` keeps it, `rdma-configctl rollback` rolls it back now"});
   }
   if (applied_state.gone && applied_state.active) {
-    out.push_back({"document_held", Finding::Weight::kRisk, object,
-                   fmt::format("is missing from /etc/rdma-configd, and the daemon enforces generation {} ({})",
-                               applied_state.active->number, applied_state.active->when),
-                   fmt::format("`rdma-configctl history show {}` prints it; write it to "
-                               "/etc/rdma-configd/config.toml",
-                               applied_state.active->number)});
+    out.push_back(
+        {"document_held", Finding::Weight::kRisk, object,
+         fmt::format("is missing from /etc/rdma-configd, and the daemon enforces generation {} ({})",
+                     applied_state.active->number, applied_state.active->when),
+         fmt::format("`rdma-configctl history show {}` prints it; write it to "
+                     "/etc/rdma-configd/config.toml",
+                     applied_state.active->number)});
   }
   if (!applied_state.compared || applied_state.is_active) return;
   if (applied_state.refused) {

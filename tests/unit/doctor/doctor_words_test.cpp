@@ -136,7 +136,8 @@ std::vector<AppliedCase> applied_cases() {
   const std::string again = " | change it, or apply it again with `rdma-configctl apply --confirm 5m`";
   return {
       {waits,
-       "generation 3: waits for confirmation; will be rolled back in " + spoken(std::chrono::seconds(60)) + keep,
+       "generation 3: waits for confirmation; will be rolled back in " + spoken(std::chrono::seconds(60)) +
+           keep,
        "generation 3 waits for confirmation for another " + spoken(std::chrono::seconds(60)) +
            ": `rdma-configctl confirm` keeps it, `rdma-configctl rollback` rolls it back now"},
       {late, "generation 3: was not confirmed in time and is about to be rolled back" + keep,

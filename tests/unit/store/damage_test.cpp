@@ -114,7 +114,8 @@ TEST(Degrade, SaysWhatLetsVarTakeARecord) {
   EXPECT_EQ(after(EROFS), "remount /var writable and restart rdma-configd, which then records it");
   for (const int err : {ENOSPC, EDQUOT})
     EXPECT_EQ(after(err), "free space on /var; the daemon then records it");
-  EXPECT_EQ(after(EIO), "repair /var; the daemon then records it (if you remounted /var, restart the daemon)");
+  EXPECT_EQ(after(EIO),
+            "repair /var; the daemon then records it (if you remounted /var, restart the daemon)");
 }
 
 /// The JSON library quotes it: a private document would be in the log, and in what readers are shown.

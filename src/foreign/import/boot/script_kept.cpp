@@ -56,7 +56,7 @@ std::string_view file_of_sysctl(const std::vector<std::string>& words) {
   return file.starts_with('/') && !read ? file : std::string_view();
 }
 
-/// The subject of a write that the document has no words for; empty for others.
+/// The subject of a write that the document cannot express; empty for other writes.
 std::string_view subject_of_write(const std::vector<std::string>& words, std::string_view text,
                                   const Claims& claims) {
   constexpr std::string_view kNet = "/sys/class/net/";

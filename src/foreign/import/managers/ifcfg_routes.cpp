@@ -88,7 +88,7 @@ std::string name_of_interface(const Interface& interface) {
   return interface.name.empty() ? interface.where.text() : interface.name;
 }
 
-/// Names a gateway of the whole host that is over an interface of ours.
+/// Names a default gateway of the host that an IPoIB interface reaches.
 void name_gateway(const Keys& keys, const HostGateway& route, std::span<const Interface> interfaces,
                   Claims& claims) {
   auto text = keys.peek(route.key);
@@ -114,7 +114,7 @@ void name_gateway(const Keys& keys, const HostGateway& route, std::span<const In
 }  // namespace
 
 void take_host_settings(const File& file, std::span<Interface> interfaces, Claims& claims) {
-  Claims aside;  // the host's name and the like do not matter
+  Claims aside;  // remarks about the host name and the like are dropped
   const Keys keys(file.path, parse_assignments(file), aside);
   name_gateway(keys, {"GATEWAY", "GATEWAYDEV"}, interfaces, claims);
   name_gateway(keys, {"IPV6_DEFAULTGW", "IPV6_DEFAULTDEV"}, interfaces, claims);

@@ -16,7 +16,7 @@ namespace {
 
 enum class NamesOf { kBoth, kDevices };
 
-/// Programs by a part of the paths of their files, and what these have names of.
+/// Programs by a part of their files' paths, and the objects that the files name.
 struct InterfaceUser {
   std::string_view path, program;
   NamesOf names = NamesOf::kBoth;
@@ -30,7 +30,7 @@ constexpr auto kInterfaceUsers = std::to_array<InterfaceUser>({{"/beegfs/", "Bee
                                                                {"/ceph.conf", "Ceph", NamesOf::kDevices},
                                                                {"/mmfs.cfg", "GPFS", NamesOf::kDevices}});
 
-/// Programs by the beginnings of their environment variables.
+/// Programs by the prefixes of their environment variables.
 struct VariableUser {
   std::string_view begin, program;
 };
@@ -74,7 +74,8 @@ bool is_device_name(std::string_view word) {
   });
 }
 
-/// Whether a key has names of RDMA devices: "NCCL_IB_HCA", "verbsPorts", "ms async rdma device name".
+/// Whether the value of a key is a list of RDMA devices: "NCCL_IB_HCA", "verbsPorts", "ms async rdma device
+/// name".
 bool has_devices(std::string_view key) {
   auto name = base::lower(key);
   for (auto& c : name) {
@@ -110,7 +111,7 @@ struct UsedNames {
 void tell_used_names(const UsedNames& used, Claims& claims) {
   const bool devices = has_devices(used.key);
   each_name(used.value, [&](std::string_view word) {
-    // NCCL takes the beginning of a name, too.
+    // NCCL also accepts a prefix of a name.
     const bool of_device = is_device_name(word) || (devices && (word == "mlx4" || word == "mlx5"));
     const bool of_interface = is_interface_name(word, claims);
     if (of_device || (devices && of_interface)) {
@@ -154,7 +155,7 @@ void tell_variables(const Place& where, std::string_view line, Claims& claims) {
   }
 }
 
-/// A file of interfaces that is not among those of BeeGFS's folder: "connInterfacesFile = /srv/meta.itf".
+/// A list of interfaces outside BeeGFS's folder: "connInterfacesFile = /srv/meta.itf".
 void tell_list_elsewhere(const Place& where, std::string_view value, std::span<const File> files,
                          Claims& claims) {
   if (!value.starts_with('/')) return;
@@ -212,8 +213,7 @@ std::string advice_for_device_users(const std::vector<std::string>& words) {
   }
   if (names.empty()) return {};
   return fmt::format(
-      "GPFS refers to {} by name: if the document renames an RDMA device, change this command too",
-      names);
+      "GPFS refers to {} by name: if the document renames an RDMA device, change this command too", names);
 }
 
 }  // namespace rdmacfg::foreign
