@@ -109,7 +109,7 @@ TEST(Degrade, EndsWithWhatVarCanTakeAgain) {
   EXPECT_THAT(degraded(files), IsEmpty());
 }
 
-TEST(Degrade, SaysWhatLetsVarTakeARecord) {
+TEST(Degrade, NamesTheRemedyForVar) {
   const auto after = [](int err) { return until_written(base::errno_error(err, "state.json: write")); };
   EXPECT_EQ(after(EROFS), "remount /var writable and restart rdma-configd, which then records it");
   for (const int err : {ENOSPC, EDQUOT})

@@ -57,7 +57,7 @@ TEST_F(IserSessions, ABootLogsIn) {
   EXPECT_EQ(run(kIserText).exit, Exit::kOk);
 }
 
-TEST_F(IserSessions, ATargetOfUnitsThatTheBootDoesNotReachIsNamed) {
+TEST_F(IserSessions, ADisabledRemoteFsTargetIsNamed) {
   kernel->units.units.at("remote-fs.target").enabled = false;
   const auto report = run(kIserText);
   ASSERT_THAT(report.diagnostics, SizeIs(1));

@@ -70,7 +70,7 @@ TEST(NfsMount, IsMountedAgainAfterAReboot) {
   EXPECT_THAT(kernel->faults.log(), IsEmpty());
 }
 
-TEST(NfsMount, ATargetThatTheBootDoesNotReachIsNamed) {
+TEST(NfsMount, ADisabledRemoteFsTargetIsNamed) {
   const auto said = [](const std::string& target, const std::string& more = "") {
     auto kernel = fakes::FakeKernel::parse(
         R"({ "files": { "/usr/sbin/mount.nfs": "" }, "units": { "remote-fs.target": )" + target + "} }");
