@@ -326,8 +326,7 @@ Report diff(const config::Document& document, system::Host& host, const Options&
                                   {.thorough = true, .leave_out_denied = host.for_others});
   if (!observation) return failed(observation.error());
   for (const auto& [kind, why] : observation->unseen)
-    notes.emplace_back(
-        fmt::format("{}: not shown, since only root may read what it is compared with ({})", kind, why));
+    notes.emplace_back(fmt::format("{}: not shown, since only root may read its files ({})", kind, why));
   auto report = make_plan(document, *observation, *state, options);
   if (!report) return failed(report.error());
   for (const auto& reason : degraded(host.files)) notes.emplace_back(degraded_note(reason), Sort::kDamage);

@@ -189,7 +189,7 @@ int await_end(const Context& context, system::Host& host, PendingConfirmation pe
     context.say("the changes were rolled back; see `rdma-configctl history`");
     return static_cast<int>(model::Exit::kUndone);
   }
-  context.say("it is not known whether the changes were rolled back; see `rdma-configctl status`");
+  context.say("cannot tell whether the changes were rolled back; see `rdma-configctl status`");
   return static_cast<int>(model::Exit::kUndoIncomplete);
 }
 

@@ -32,10 +32,10 @@ void MetricsFile::clear_leftovers(const std::string& folder) {
   }
 }
 
-/// The file of a folder before `path`; empty: none is wanted. @return why that was not possible
+/// Removes the file of the folder in use before `path`; empty: no metrics are wanted. @return why it failed
 std::string MetricsFile::remove_former(const std::string& path) {
   const auto folder = std::filesystem::path(path_).parent_path().native();
-  // Where that may never answer, the file stays.
+  // On a file system that may not answer, the file stays.
   if (system::type_unless_local(folder, mounts_).empty()) {
     clear_leftovers(folder);
     if (auto done = files_.remove(path_); !done) return done.error().message;

@@ -18,9 +18,9 @@ class MetricsFile {
       : files_(files), note_(std::move(note)), mounts_(std::move(mounts)) {}
 
   /// Makes the file say `facts`; writes nothing where it says so already. Empty `folder`: no metrics are
-  /// wanted, and the file that a folder before it had is removed. The main loop waits for all of this, so
-  /// nothing is looked at, written or removed on a file system that may never answer.
-  /// @return why that was not possible; empty: it was
+  /// wanted, and the file in the previous folder is removed. This blocks the main loop, so it never touches a
+  /// file system that may not answer.
+  /// @return why it failed; empty on success
   std::string keep(const std::string& folder, const metrics::Facts& facts);
 
  private:

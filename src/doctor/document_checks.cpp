@@ -76,18 +76,19 @@ void document_held(const DoctorContext& context, std::vector<Finding>& out) {
         {"document_held", Finding::Weight::kRisk,
          fmt::format("generation {}", applied_state.unconfirmed->generation),
          applied_state.left.count() > 0
-             ? fmt::format("waits for confirmation; is rolled back in {}", spoken(applied_state.left))
+             ? fmt::format("waits for confirmation; will be rolled back in {}", spoken(applied_state.left))
              : fmt::format("was not confirmed {} and is about to be rolled back",
                            applied_state.rebooted ? "before the host was rebooted" : "in time"),
          "`rdma-configctl confirm` keeps it, `rdma-configctl rollback` rolls it back now"});
   }
   if (applied_state.gone && applied_state.active) {
-    out.push_back({"document_held", Finding::Weight::kRisk, object,
-                   fmt::format("is missing in /etc/rdma-configd, and the daemon enforces generation {} ({})",
-                               applied_state.active->number, applied_state.active->when),
-                   fmt::format("`rdma-configctl history show {}` prints it; write it to "
-                               "/etc/rdma-configd/config.toml",
-                               applied_state.active->number)});
+    out.push_back(
+        {"document_held", Finding::Weight::kRisk, object,
+         fmt::format("is missing from /etc/rdma-configd, and the daemon enforces generation {} ({})",
+                     applied_state.active->number, applied_state.active->when),
+         fmt::format("`rdma-configctl history show {}` prints it; write it to "
+                     "/etc/rdma-configd/config.toml",
+                     applied_state.active->number)});
   }
   if (!applied_state.compared || applied_state.is_active) return;
   if (applied_state.refused) {

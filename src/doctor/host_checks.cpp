@@ -127,8 +127,8 @@ void stale_initramfs(const DoctorContext& context, std::vector<Finding>& out) {
   const auto by_hand = context.world.host().initramfs.by_hand();
   out.push_back(
       {"stale_initramfs", Finding::Weight::kRisk, "initramfs",
-       "was built before the last change of our module options or naming rules: drivers loaded from it at "
-       "boot get the old ones",
+       "was built before rdma-configd last changed module options or naming rules: drivers loaded from it "
+       "at boot get the old ones",
        by_hand
            ? fmt::format("run {} ({})", *command, *by_hand)
            : fmt::format("run {}, or rdma-configctl apply with [initramfs] policy = \"rebuild\"", *command)});

@@ -89,7 +89,7 @@ class PamStack {
   std::set<std::string> seen_;
 };
 
-/// The first line about PAM in sshd's files.
+/// Finds the first UsePAM line in sshd's files.
 class SshdConfig {
  public:
   explicit SshdConfig(system::Files& files) : files_(files) {}
@@ -109,7 +109,7 @@ class SshdConfig {
       const auto words = base::words_of(line);
       if (words.size() < 2) continue;
       const auto keyword = base::lower(words[0]);
-      if (keyword == "match") return false;  // PAM is not a matter of those blocks
+      if (keyword == "match") return false;  // UsePAM is not allowed in Match blocks
       if (keyword == "usepam") {
         if (base::lower(words[1]) == "no") without_ = fmt::format("{}:{}", path, number);
         return true;
@@ -127,7 +127,7 @@ class SshdConfig {
   [[nodiscard]] const std::string& without() const { return without_; }
 
  private:
-  /// Files of a pattern, of which only the last part may have wildcards, in the order of glob(3).
+  /// Files that match a pattern, in the order of glob(3); only its last component may have wildcards.
   std::vector<std::string> included(std::string pattern) {
     std::erase(pattern, '"');
     if (!pattern.starts_with('/')) pattern = "/etc/ssh/" + pattern;

@@ -14,9 +14,9 @@ namespace rdmacfg::kinds {
 /// limits.d, included files as well. Unreadable files have none.
 std::vector<std::string> logins_without_limits(system::Files& files);
 
-/// Where sshd is told to do without PAM, whose sessions then get no limits: "/etc/ssh/sshd_config:7". Empty
-/// where it is not, and where no file says so. Source: sshd_config(5); of a keyword the first line counts,
-/// and included files stand where their line "Include" does.
+/// The place that disables PAM for sshd, so that its sessions get no limits: "/etc/ssh/sshd_config:7". Empty
+/// if no file disables it. Source: sshd_config(5): the first line of a keyword counts, and an included file
+/// is read at its "Include" line.
 std::string sshd_without_pam(system::Files& files);
 
 }  // namespace rdmacfg::kinds

@@ -32,7 +32,7 @@ Result<void> write_boot_record(system::Files& files, std::string_view path,
   const auto in_run = boot_record_in_run(path);
   // An empty one says that the one in /var does not count.
   const auto write_in_run = [&] { return files.write(in_run, text.value_or("")); };
-  // While it is there it counts: killed after the next step, its older text would.
+  // While it exists it counts: after a kill behind the next step, its older text would win.
   const auto there = files.read(in_run);
   if (!there || *there) (void)write_in_run();
   auto done = text ? files.write(kept, *text) : files.remove(kept);

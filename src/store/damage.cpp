@@ -135,7 +135,7 @@ std::string until_written(const base::Error& why) {
     case EDQUOT:
       return "free space on /var; the daemon then records it";
     default:
-      return "repair /var; the daemon then records it (restart it if you mounted /var again)";
+      return "repair /var; the daemon then records it (if you remounted /var, restart the daemon)";
   }
 }
 

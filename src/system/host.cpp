@@ -22,8 +22,8 @@ bool is_beside(const RdmaDevice& device, const std::vector<RdmaDevice>& devices)
          });
 }
 
-/// Whether a software device has the node GUID of the adapter that it is over: rxe and siw make theirs of the
-/// MAC address as hns, erdma and bnxt_re do (addrconf_addr_eui48(), bnxt_qplib_get_guid()).
+/// Whether a software device has the node GUID of the adapter below it: rxe and siw derive theirs from the
+/// MAC address, as hns, erdma and bnxt_re do (addrconf_addr_eui48(), bnxt_qplib_get_guid()).
 bool is_above(const RdmaDevice& device, const std::vector<RdmaDevice>& devices) {
   return !device.soft.empty() && device.node_guid.number != 0 &&
          std::any_of(devices.begin(), devices.end(), [&](const RdmaDevice& other) {

@@ -85,7 +85,7 @@ struct Host {
   /// The run comes of an event, and only holds what was applied: a module that somebody has unloaded since is
   /// not loaded again.
   bool holding = false;
-  /// The look is for a user who may not read what only root may: a kind with such a file is left out.
+  /// The query is for a user other than root: kinds with a file that only root may read are omitted.
   bool for_others = false;
 };
 
@@ -98,8 +98,8 @@ struct Snapshot {
 /// The network interfaces alone.
 base::Result<std::vector<Link>> observe_links(Host& host);
 
-/// Observes links and devices. Offline: nothing, successfully. Of devices at one PCI address, or with one
-/// node GUID, the adapter itself comes first.
+/// Observes links and devices. Offline: nothing, successfully. Among devices with the same PCI address
+/// or node GUID, the adapter itself comes first.
 base::Result<Snapshot> observe(Host& host);
 
 }  // namespace rdmacfg::system

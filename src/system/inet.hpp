@@ -28,7 +28,7 @@ struct InetAddress {
   /// no route leads to the address's own network, and the address without a peer is another one beside it
   /// (find_matching_ifa(), inet_ifa_match()).
   bool peer_elsewhere = false;
-  bool no_network_route = false;  ///< IFA_F_NOPREFIXROUTE: the kernel makes no route to the address's network
+  bool no_network_route = false;  ///< IFA_F_NOPREFIXROUTE: the kernel adds no route to the network
 };
 
 /// A unicast route over one interface.
@@ -40,8 +40,8 @@ struct InetRoute {
   std::uint32_t metric = 0;             ///< IPv6 has 1024 where none was given
   std::uint32_t table = 254;
   bool made_by_kernel = false;  ///< RTPROT_KERNEL, RTPROT_RA, RTPROT_REDIRECT
-  /// For packets with one TOS (IPv4) or from one network (IPv6, `ip -6 route add … from`) only: the kernel
-  /// takes the route for all others beside it.
+  /// Applies only to packets with one TOS (IPv4) or from one network (IPv6, `ip -6 route add … from`): a
+  /// route for all other packets may exist beside it.
   bool selective = false;
 
   auto operator<=>(const InetRoute&) const = default;

@@ -204,7 +204,7 @@ TEST_F(Places, AListOfInterfacesOfBeegfsMayBeAnywhere) {
   Claims claims;
   (void)gather({{find_format("rdma-conf")}, {"/srv/site/client.itf"}}, *files, claims);
   EXPECT_THAT(claims.missed, IsEmpty());
-  EXPECT_THAT(claims.passed, Contains(Field(&Remark::text, HasSubstr("BeeGFS uses ib0 by its name"))));
+  EXPECT_THAT(claims.passed, Contains(Field(&Remark::text, HasSubstr("BeeGFS refers to ib0 by name"))));
 }
 
 }  // namespace

@@ -420,8 +420,8 @@ void Api::add_properties() {
   add("LastRepair", &Properties::last_repair);
 }
 
-/// sd-bus runs matches of a call before it looks for the method (process_match(), bus_process_object()). It
-/// answers calls of methods of its own, such as those for properties, only with their interface.
+/// sd-bus runs the matches for a call before it looks up the method (process_match(), bus_process_object()).
+/// It handles its own methods, such as those for properties, only if the call names their interface.
 void Api::watch_calls() {
   matches_.push_back(
       connection_->match(fmt::format("type='method_call',path='{}'", kPath), [this](sdbus::Message& message) {

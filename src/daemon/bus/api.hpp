@@ -85,7 +85,7 @@ class Api {
   void watch_clients();
   /// Notes each call before sd-bus compares its arguments with those of the method.
   void watch_calls();
-  /// Logs the call that was just processed if no method has taken it: sd-bus itself has answered it.
+  /// Logs the call just processed if no method handled it, that is, if sd-bus replied itself.
   void tell_untaken();
   void process();
   /// Does nothing when the bus has gone.
@@ -105,7 +105,7 @@ class Api {
   struct Call {
     std::string sender, member;
   };
-  std::optional<Call> untaken_;  ///< the call that is being processed, until a method has taken it
+  std::optional<Call> untaken_;  ///< the call being processed, until a method handles it
   Loop::Handle source_;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists among the properties take at most limits::kPropertyBytes each: everybody on the bus may ask for all
-// of them in a loop, each answer waits in the daemon's memory, and the bus disconnects a sender of more than
-// 32 MiB.
+// Each list among the properties has at most limits::kPropertyBytes: everybody on the bus may request all of
+// them in a loop, each reply waits in the daemon's memory, and the bus disconnects a sender of a message of
+// more than 32 MiB.
 #pragma once
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@
 
 namespace rdmacfg::daemon {
 
-/// The number of entries at the beginning that have at most limits::kPropertyBytes in total.
+/// The number of leading entries that have at most limits::kPropertyBytes in total.
 template <class Entry, class BytesOf>
 std::size_t count_within_bounds(const std::vector<Entry>& list, BytesOf bytes_of) {
   std::size_t bytes = 0, count = 0;
@@ -27,7 +27,7 @@ std::size_t count_within_bounds(const std::vector<Entry>& list, BytesOf bytes_of
   return count;
 }
 
-/// The last entry says how many are left out.
+/// Cuts the list; its last entry then gives the number of omitted entries.
 inline void bound_property(std::vector<std::string>& texts) {
   const auto kept = count_within_bounds(texts, [](const std::string& text) { return text.size(); });
   if (kept == texts.size()) return;
@@ -36,7 +36,7 @@ inline void bound_property(std::vector<std::string>& texts) {
   texts.push_back(fmt::format("… and {} more", left_out));
 }
 
-/// Programs read it: nothing is added.
+/// Cuts a list that programs read; adds no entry.
 inline void bound_property(std::vector<std::tuple<std::string, std::string, std::string>>& list) {
   list.resize(count_within_bounds(list, [](const auto& entry) {
     return std::get<0>(entry).size() + std::get<1>(entry).size() + std::get<2>(entry).size();

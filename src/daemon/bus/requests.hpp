@@ -19,12 +19,12 @@
 namespace rdmacfg::daemon {
 
 /// How many lines a user gets: a reader in a loop must not push other messages out of the journal. All users
-/// but root together have a limit, too: with subordinate user IDs (subuid(5)) one of them is 65,536.
+/// except root also share a limit: with subordinate user IDs (subuid(5)) one person has 65,536.
 class RequestLines {
  public:
   using Time = std::chrono::milliseconds;
   static constexpr std::size_t kLines = 30;        ///< of one user
-  static constexpr std::size_t kLinesInAll = 300;  ///< of all but root
+  static constexpr std::size_t kLinesInAll = 300;  ///< of all users except root
   static constexpr Time kWithin{30'000};
   static constexpr std::size_t kUsers = 1024;
 
@@ -50,7 +50,7 @@ class RequestLines {
     Time since{0};
     std::size_t lines = 0, left_out = 0;
   };
-  /// Begins to count again when the time is over.
+  /// Restarts the count at the end of the interval.
   static void renew(User& user, Time now) {
     if (user.lines != 0 && now - user.since < kWithin) return;
     user.since = now;
@@ -58,7 +58,7 @@ class RequestLines {
   }
 
   std::map<std::uint32_t, User> users_;
-  User others_;  ///< all but root together
+  User others_;  ///< all users except root together
   struct Withheld {
     std::uint32_t uid = 0;
     Write write;

@@ -150,8 +150,8 @@ std::size_t Jobs::looks_of(std::optional<std::uint32_t> uid) const {
 }
 
 /// Users may take kLooks slots, and one of them no more than kLooksOfUser; root and the daemon may take those
-/// and one more that nobody else gets. A look that was killed takes none, since a process that waits for a
-/// device or a server ends only when that answers: kStuckLooks of them may be left, half of them for users.
+/// and one more that nobody else gets. A killed look occupies none, since a process that waits for a device
+/// or server ends only when that answers: kStuckLooks of them may remain, half of them of users.
 bool Jobs::has_slot(const Job& job) const {
   if (job.changes()) return !changing_;
   std::size_t all = 0, users = 0, stuck = 0;

@@ -162,8 +162,8 @@ class Jobs {
     std::string client;
   };
   [[nodiscard]] const Result* find(std::uint32_t id) const;
-  /// Drops the oldest result of the user whose results weigh most, so that no user pushes out those of
-  /// others; never the newest.
+  /// Drops the oldest result of the user with the largest results, so that no user displaces those of others;
+  /// never drops the newest.
   void drop_one(const std::function<std::size_t(const Result& result)>& weight);
   std::deque<Result> results_;  ///< in the order in which they ended
 };

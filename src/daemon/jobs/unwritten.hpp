@@ -21,8 +21,8 @@ class Unwritten {
     if (!due_) due_ = now + delay_;
   }
 
-  /// A run that is to write the record is asked for. It may not come, as when another one that failed as a
-  /// whole is waited for.
+  /// A run that will write the record was requested. It may not start while the retry of a run that failed as
+  /// a whole is pending.
   void asked(Time now) { due_ = now + delay_; }
 
   /// A run failed to write the record.
@@ -39,7 +39,7 @@ class Unwritten {
 
   [[nodiscard]] std::optional<Time> due() const { return due_; }
 
-  /// The same where no run before that, at `next`, tries it anyway.
+  /// The same, unless a run at `next` writes the record earlier.
   [[nodiscard]] std::optional<Time> due_before(std::optional<Time> next) const {
     return due_ && next && *next <= *due_ ? std::nullopt : due_;
   }

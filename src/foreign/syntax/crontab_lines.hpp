@@ -14,8 +14,8 @@ struct CrontabLine {
   bool at_boot = false;  ///< "@reboot"
 };
 
-/// The lines with commands: without empty ones, comments and variables. `path` tells the tables of users,
-/// which crontab(1) keeps and which name no user, from those of the system.
+/// The lines with commands, without empty lines, comments and variables. `path` distinguishes users' tables,
+/// which crontab(1) keeps and which have no user field, from system tables.
 std::vector<CrontabLine> lines_of_crontab(std::string_view path, std::string_view text);
 
 }  // namespace rdmacfg::foreign

@@ -118,7 +118,7 @@ void drop_runners(std::vector<std::string>& words) {
     const auto* runner = std::find_if(kRunners.begin(), kRunners.end(), [&](const Runner& known) {
       return known.name == base_name(words[at]);
     });
-    // "command -v opensm" asks whether there is such a program.
+    // "command -v opensm" only checks that the program exists.
     const bool asks =
         next + 1 < words.size() && base_name(words[at]) == "command" && base::lower(words[next + 1]) == "-v";
     if (runner == kRunners.end() || asks) break;
@@ -341,7 +341,7 @@ bool is_ip_batch(const std::vector<std::string>& words) {
 std::string_view script_of_shell(std::string_view command) {
   const auto words = shell_words(command, "");
   constexpr auto kShells = std::to_array<std::string_view>({"sh", "bash", "dash", "ash", "ksh"});
-  // These may have a user's name in front of the option; of `flock FILE -c` the option alone is left.
+  // A user name may precede the option of these; of `flock FILE -c` only the option is left.
   constexpr auto kOthers = std::to_array<std::string_view>({"su", "runuser", "-c"});
   const auto is_one_of = [&](const auto& names) {
     return !words.empty() && std::find(names.begin(), names.end(), words[0]) != names.end();

@@ -17,7 +17,7 @@ namespace rdmacfg::kinds {
 bool ufw_refuses(system::Files& files, std::string_view interface, const FirewallPort& port);
 
 /// The file whose kernel settings ufw sets with sysctl(8) whenever it starts or reloads its rules (IPT_SYSCTL
-/// of /etc/default/ufw, ufw-init-functions); empty without one, and where ufw is not enabled.
+/// of /etc/default/ufw, ufw-init-functions); empty if there is none or ufw is disabled.
 std::string ufw_sysctl_file(system::Files& files);
 
 }  // namespace rdmacfg::kinds

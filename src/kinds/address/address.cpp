@@ -284,7 +284,7 @@ class AddressKind final : public Kind,
     auto why = detail::why_in_bond(*link, world);
     if (why.empty() && state == kUnrouted) {
       why = fmt::format(
-          "it was added without a route to its network (noprefixroute), and there is no such route; run "
+          "no route leads to its network, since it was added with noprefixroute; run "
           "`ip address del {} dev {}` and apply",
           id.prefix.text(), link->name);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An address that is there may be of little use all the same: no route leads to its network, a bond has the
-// packets of its interface, or another interface of the host has it too. Sources: net/ipv4/fib_frontend.c,
+// A configured address may still be useless: no route leads to its network, a bond receives the packets of
+// its interface, or another interface of the host has the same address. Sources: net/ipv4/fib_frontend.c,
 // fib_add_ifaddr(); net/ipv6/addrconf.c, inet6_addr_add(); drivers/net/bonding/bond_main.c,
 // bond_handle_frame(); net/ipv4/arp.c, arp_process().
 #pragma once
@@ -21,20 +21,21 @@
 
 namespace rdmacfg::kinds::detail {
 
-/// Of addresses of `interfaces` that are up: those whose network no route over the interface leads to. The
-/// kernel makes none for an address with IFA_F_NOPREFIXROUTE, which is how NetworkManager adds them; its own
-/// routes go when the link goes down.
+/// The addresses of those `interfaces` that are up whose network no route over the interface reaches. The
+/// kernel adds no route for an address with IFA_F_NOPREFIXROUTE, which NetworkManager sets; NetworkManager's
+/// own routes disappear when the link goes down.
 base::Result<std::set<std::pair<int, model::IpPrefix>>> unrouted(
     const std::vector<system::InetAddress>& all, const std::map<int, TrackedInterface>& interfaces,
     const World& world);
 
-/// Why addresses of an interface are of no use; empty where it is in no bond. A bond receives in its place,
-/// the answers to ARP and neighbour discovery too, so that no route over the interface finds a neighbour.
+/// Why addresses of an interface in a bond are useless; empty if it is not in a bond. The bond receives its
+/// packets, including replies to ARP and neighbour discovery, so no route over the interface finds a
+/// neighbour.
 std::string why_in_bond(const system::Link& link, const World& world);
 
-/// Warns of addresses of the document that an interface outside of it has too and is up: of two routes to
-/// one network the kernel takes the older one. An address of a host alone (/32, /128) has no network, one
-/// in another VRF other routes, and one of the bond that the interface is in is where it belongs.
+/// Warns about addresses of the document that an interface outside the document also has, if that is up: of
+/// two routes to one network the kernel uses the older one. A host address (/32, /128) has no network; an
+/// address in another VRF has other routes; the bond of the interface may have its address.
 void warn_of_second_holders(const std::vector<model::Desired>& desired,
                             const std::vector<system::InetAddress>& all, const World& world,
                             model::Diagnostics& diagnostics);

@@ -73,8 +73,8 @@ void put(model::Attributes& settings, const char* field, const Texts& texts) {
   if (!texts.empty()) settings[field] = std::vector<std::string>(texts.begin(), texts.end());
 }
 
-/// Domains as systemd-resolved keeps them: each once, whatever its case, without a final dot; of one that is
-/// searched and routed to, the search says both. "." it takes for routing alone. Source:
+/// Domains as systemd-resolved stores them: each once, regardless of case, without a final dot; a search
+/// domain is also a routing domain, so the search domain alone remains. "." is routing-only. Source:
 /// bus_link_method_set_domains() in resolved-link-bus.c, dns_search_domain_new().
 std::vector<std::string> as_kept(const std::vector<std::string>& domains) {
   std::vector<std::string> out;

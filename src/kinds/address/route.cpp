@@ -74,7 +74,7 @@ bool same_place(const InetRoute& a, const InetRoute& b) {
   return a.family == b.family && a.to == b.to && a.metric == b.metric && a.table == b.table;
 }
 
-/// Routes for all packets by their place: a host may have very many, of a routing daemon.
+/// Routes that apply to all packets, indexed, since a routing daemon may add very many.
 class ByPlace {
  public:
   explicit ByPlace(const std::vector<InetRoute>& all) {

@@ -86,7 +86,7 @@ std::optional<std::string> lldpad(system::Files& files) {
   return std::nullopt;
 }
 
-/// The service or socket of an lldpad that does not run now, by which the next boot starts it; empty when
+/// The enabled service or socket that starts lldpad at the next boot although it does not run now; empty if
 /// there is none.
 std::string starter_of_lldpad(World& world) {
   if (world.offline()) return {};

@@ -100,7 +100,7 @@ constexpr std::array<DcbDriver, 8> kDrivers{{
      .always_both = true,
      .cannot_be_asked = "the adapter resets",
      .needs_bits = kIeee,
-     .without_bits = "mqprio has the queues; run: tc qdisc del dev {interface} root",
+     .without_bits = "mqprio owns the queues; run: tc qdisc del dev {interface} root",
      .host = HostMode::kAgentOff,
      .gives_back = false,
      .give_back = "its firmware does not negotiate DCBX",

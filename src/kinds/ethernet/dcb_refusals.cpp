@@ -19,7 +19,7 @@ using system::Tsa;
 
 namespace {
 
-/// A remedy of the table of drivers, with the interface in place of {interface}.
+/// A remedy from the table of drivers, with {interface} replaced.
 std::string with_interface(std::string_view remedy, const std::string& interface) {
   return fmt::format(fmt::runtime(remedy), fmt::arg("interface", interface));
 }

@@ -353,7 +353,7 @@ class RoceKind final : public Kind,
     return at == records.end() ? RoceWritten{} : at->second.written;
   }
 
-  /// That the driver of MLNX_OFED uses another DSCP than that of the default; empty where it does not.
+  /// The warning that MLNX_OFED's driver overrides the default's DSCP; empty if it does not.
   static std::string overruled(const Desired& desired, const PortRef& port, system::Files& files) {
     const auto wanted = model::from_attributes<Roce>(desired.settings).tos;
     const auto forced = wanted ? forced_traffic_class(port, files) : std::nullopt;
@@ -361,7 +361,7 @@ class RoceKind final : public Kind,
     const auto file = traffic_class_file(port);
     return fmt::format(
         "the driver gives all connections of {}/{} traffic class {} (DSCP {}), not tos {} (DSCP {}): "
-        "`echo {} > {}`, and remove what sets it at boot",
+        "`echo {} > {}`, and remove the boot-time setting",
         port.device->name, port.port->number, *forced, model::Tos{*forced}.dscp(), wanted->number,
         wanted->dscp(), wanted->number, file);
   }

@@ -280,7 +280,7 @@ class MemlockUnitKind final : public Kind, public ClearsAway, public NeedsWatchi
     diagnostics.push_back(
         {Severity::kWarning,
          resource.where,
-         fmt::format("by {}, jobs get the limit of the session that submits them, not that of {}", file,
+         fmt::format("{}: Slurm gives jobs the limit of the session that submits them, not that of {}", file,
                      resource.key.id),
          "write PropagateResourceLimitsExcept=MEMLOCK there, and run `scontrol reconfigure`",
          {}});

@@ -243,8 +243,8 @@ std::string script_without_unit(std::string_view unit, system::Files& files) {
 std::string why_not_there(const std::string& name, system::Files& files) {
   if (const auto script = script_without_unit(name, files); !script.empty())
     return fmt::format(
-        "there is no such unit, as systemd generates none from the init script {} (from release 260 on); "
-        "write a unit that starts it",
+        "no such unit: systemd 260 and newer generate none from the init script {}; write a unit that "
+        "starts it",
         script);
   const auto* package = package_of_unit(name);
   return "there is no such unit" + (package == nullptr ? "" : how_to_get(*package, files));

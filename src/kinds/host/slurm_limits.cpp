@@ -20,7 +20,7 @@ bool lists_memlock(std::string_view list) {
   });
 }
 
-/// Nothing where another file may say it.
+/// Nothing if another file may decide.
 std::optional<bool> propagates_memlock(std::string_view text) {
   bool propagates = true;  // the default is ALL
   for (const auto raw : base::split(text, '\n')) {
@@ -40,7 +40,7 @@ std::optional<bool> propagates_memlock(std::string_view text) {
 }  // namespace
 
 std::string slurm_conf_that_propagates(system::Files& files) {
-  // The last one is that of a slurmd that gets its configuration from slurmctld.
+  // The last path is that of a slurmd that receives its configuration from slurmctld.
   for (const std::string path :
        {"/etc/slurm/slurm.conf", "/etc/slurm-llnl/slurm.conf", "/run/slurm/conf/slurm.conf"}) {
     const auto text = files.read_linked(path);

@@ -9,8 +9,8 @@
 
 namespace rdmacfg::kinds {
 
-/// The slurm.conf of this host if by it a job gets the limit of the session that submits it in place of
-/// slurmd's. Empty otherwise, and where the file includes others or cannot be read.
+/// The slurm.conf of this host if it gives a job the limit of the submitting session instead of slurmd's.
+/// Empty otherwise, and if the file includes others or cannot be read.
 std::string slurm_conf_that_propagates(system::Files& files);
 
 }  // namespace rdmacfg::kinds

@@ -145,7 +145,7 @@ class SysctlKind final : public Kind, public NeedsWatching, public MustStay, pub
       const auto others = foreign_sysctls(world.host().files, resource.key.id, setters->sysctl_conf());
       if (!others) continue;
       for (const auto& other : *others) {
-        if (setters->ufw_sets(other.file)) continue;  // told already
+        if (setters->ufw_sets(other.file)) continue;  // already reported
         if (other.excludes) {
           diagnostics.push_back({Severity::kWarning,
                                  resource.where,

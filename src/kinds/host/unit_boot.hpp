@@ -36,11 +36,12 @@ std::optional<bool> starts_by_links(std::string_view script, system::Files& file
 /// (systemd.generator(7); of Quadlet's, podman-systemd.unit(5)). Nothing where a folder cannot be read.
 std::optional<bool> starts_by_generator(const system::Unit& unit, system::Files& files);
 
-/// Whether a unit stays masked after a boot, which `systemctl mask --runtime` does not do.
+/// Whether a unit stays masked after a boot, unlike after `systemctl mask --runtime`.
 bool is_masked_for_good(const system::Unit& unit);
 
-/// Whether the next boot leaves a unit out although it may run now: it is masked, disabled, or enabled for
-/// this boot only, and neither a generator nor the distribution has a link for it.
+/// Whether the next boot does not start a unit that may run now: it is masked, disabled, or enabled for this
+/// boot only, and neither a generator nor the
+/// distribution creates a link for it.
 bool is_left_out_at_boot(const system::Unit& unit, system::Files& files);
 
 /// The place of the kernel command line of a next boot that masks a unit (systemd.mask=); empty where none

@@ -152,7 +152,7 @@ void warn_of_mtu_in_bond(const Desired& desired, const Link& link, std::string_v
     return;
   diagnostics.push_back(
       at(desired, Severity::kWarning, "mtu",
-         fmt::format("{} mtu: {} is in {}, whose MTU of {} counts for all packets", section, link.name,
+         fmt::format("{} mtu: {} is in {}, whose MTU of {} applies to all packets", section, link.name,
                      master->name, master->mtu),
          fmt::format(
              "set the MTU of {0} where it is configured (at once: ip link set {0} mtu {1}), or leave mtu out",

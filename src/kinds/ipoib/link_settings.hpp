@@ -29,8 +29,8 @@ void check_capability(model::Desired& desired, const model::Observed* observed, 
                       std::string_view section, model::Guid guid, World& world,
                       model::Diagnostics& diagnostics);
 
-/// Warns of an MTU that differs from that of the bond that `link` is in: packets go by the bond's, which a
-/// change of its ports' leaves as it is (bond_slave_netdev_event() in drivers/net/bonding/bond_main.c).
+/// Warns about an MTU that differs from that of the bond that `link` is in: the bond's MTU applies to
+/// packets, and does not follow its ports' (bond_slave_netdev_event() in drivers/net/bonding/bond_main.c).
 void warn_of_mtu_in_bond(const model::Desired& desired, const system::Link& link, std::string_view section,
                          const World& world, model::Diagnostics& diagnostics);
 

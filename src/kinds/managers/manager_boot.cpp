@@ -15,7 +15,7 @@ namespace rdmacfg::kinds {
 using model::Desired;
 using model::Severity;
 
-// systemd-networkd.socket starts the service with the first message of the kernel about a route.
+// systemd-networkd.socket starts the service on the kernel's first rtnetlink message.
 ManagerUnits networkd_units() {
   return {"systemd-networkd.service", {"systemd-networkd.socket", "systemd-networkd-wait-online.service"}};
 }
@@ -46,7 +46,7 @@ void warn_of_manager_at_boot(std::string_view kind, const ManagerUnits& manager,
   std::vector<std::string> names{std::string(manager.service)};
   for (const auto starter : manager.starters) names.emplace_back(starter);
   const auto units = observe_units_by_name(names, world.host());
-  if (!units) return;  // where the manager is asked, this is said
+  if (!units) return;  // the query of the manager reports this
   const auto service = units->find(names.front());
   if (service == units->end() || !service->second.there()) return;
   const bool masked = is_masked_for_good(service->second);

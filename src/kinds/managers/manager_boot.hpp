@@ -11,7 +11,7 @@
 
 namespace rdmacfg::kinds {
 
-/// The units of a manager: its service, and others whose start at boot starts it too.
+/// The units of a manager: its service, and other units that start the service at boot.
 struct ManagerUnits {
   std::string_view service;
   std::vector<std::string_view> starters;
@@ -20,9 +20,9 @@ struct ManagerUnits {
 ManagerUnits networkd_units();
 ManagerUnits network_manager_units();
 
-/// Warns, once, where resources of this kind are configured now but the manager is masked or is not enabled:
-/// files of a manager that does not start have no effect. Neither where a [[service]] entry enables the
-/// service, nor where systemd does not answer or does not know it.
+/// Warns once if resources of this kind are configured but their manager is masked or not enabled: the files
+/// of a manager that does not start have no effect. Does not warn if a [[service]] entry enables the service,
+/// or if systemd does not answer or does not know it.
 void warn_of_manager_at_boot(std::string_view kind, const ManagerUnits& manager,
                              const std::vector<model::Desired>& desired, World& world,
                              model::Diagnostics& diagnostics);

@@ -33,7 +33,7 @@ struct ProfileStep {
   bool loads = true;                  ///< NetworkManager is to read the file
 };
 
-/// A keyfile with what others removed and added, as it is observed.
+/// A keyfile as observed, with the lines that others removed and added.
 model::Attributes keyfile_settings(const std::string& id, const std::string& text) {
   auto profile = parse_keyfile(text);
   if (auto edited = nm_lines_edited(id, text); !edited.empty()) profile.edited = std::move(edited);

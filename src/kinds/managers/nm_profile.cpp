@@ -321,7 +321,7 @@ class NmProfileKind final : public Kind, public AwaitsKernel, public ClearsAway,
       const auto* link = interface_of(*id, world);
       observed.label = "profile of " + (link == nullptr ? *id : link->name);
       if (!text && text.error().code == base::Code::kDenied) {
-        out.push_back(std::move(observed));  // it is there, and check() says that nobody knows how it is
+        out.push_back(std::move(observed));  // the profile exists; check() reports that its state is unknown
         continue;
       }
       if (!text) return base::fail(text.error());
@@ -335,7 +335,7 @@ class NmProfileKind final : public Kind, public AwaitsKernel, public ClearsAway,
     return out;
   }
 
-  /// Whether NetworkManager has the profile up, and what of it the interface has.
+  /// Whether NetworkManager has activated the profile, and which of its settings the interface has.
   static void add_effect(Observed& observed, const system::NmState& state,
                          const std::vector<system::InetAddress>& addresses, const World& world) {
     const auto uuid = nm_uuid(observed.key.id);

@@ -320,8 +320,8 @@ class SoftRdmaKind final : public Kind {
         {}});
   }
 
-  /// Packets of a bridge's or bond's port are the bridge's or bond's before rxe sees them: it finds no device
-  /// over that one, and drops them (rxe_udp_encap_recv()).
+  /// The kernel hands packets of a port to its bridge or bond before rxe sees them; rxe finds no device over
+  /// the bridge or bond, and drops them (rxe_udp_encap_recv()).
   static void warn_of_master(const model::Entry& written, const World& world, Diagnostics& diagnostics) {
     const auto name = model::text_of(written.value);
     const auto* link = world.offline() ? nullptr : world.named(name);

@@ -107,7 +107,7 @@ void warn_of_remote_fs(std::string_view kind, const std::vector<model::Desired>&
   diagnostics.push_back(
       {model::Severity::kWarning,
        first->where,
-       fmt::format("[[{}]]: {} is {}, so the next boot does not start what it wants", kind, kRemoteFs,
+       fmt::format("[[{}]]: {} is {}, so its units do not start at the next boot", kind, kRemoteFs,
                    masked ? "masked" : "not enabled"),
        fmt::format("{}`systemctl enable {}`",
                    masked ? fmt::format("`systemctl unmask {}`, then ", kRemoteFs) : std::string(),

@@ -42,8 +42,8 @@ bool wants_any(const std::vector<model::Desired>& desired, std::string_view kind
 /// `package` has. Empty: it can.
 std::string why_no_unit(const std::string& unit, std::string_view package, system::Host& host);
 
-/// Warns where remote-fs.target, by which systemd starts what is `at_boot` of this kind, does not start at
-/// boot itself; once, at the first such resource.
+/// Warns once, at the first `at_boot` resource of this kind, if remote-fs.target, which starts it at boot,
+/// does not start at boot itself.
 void warn_of_remote_fs(std::string_view kind, const std::vector<model::Desired>& desired, World& world,
                        model::Diagnostics& diagnostics);
 

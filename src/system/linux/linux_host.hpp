@@ -141,10 +141,9 @@ std::string linux_boot_id();
 /// The node's name, as uname(2) or else /etc/hostname gives it; empty when nobody has named it (yet).
 std::string linux_host_name();
 
-/// Type of the first file system on the way to a folder that may never answer, since that takes another host
-/// or a program: "nfs4", "fuse.sshfs", "autofs". Found in `table` (proc_pid_mountinfo(5)), without asking any
-/// of them. Empty: none. The file system of "/", with the programs, is not among them; without a table
-/// "unknown".
+/// Type of the first file system on the path to a folder that may never answer, since another host or a
+/// program serves it: "nfs4", "fuse.sshfs", "autofs". Read from `table` (proc_pid_mountinfo(5)), without
+/// touching the file systems. Empty: none; the file system of "/" does not count. Without a table: "unknown".
 std::string type_unless_local(const std::filesystem::path& folder,
                               const std::filesystem::path& table = "/proc/self/mountinfo");
 

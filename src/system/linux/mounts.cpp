@@ -84,7 +84,7 @@ std::vector<MountPoint> mount_points_in(const std::filesystem::path& table) {
   return out;
 }
 
-/// Of several mounts over each other the last; nullptr when even "/" is missing.
+/// The topmost of several mounts at one place; nullptr if even "/" is missing.
 const MountPoint* mount_point_of(const std::filesystem::path& path, const std::vector<MountPoint>& points) {
   const MountPoint* nearest = nullptr;
   for (const auto& point : points) {
@@ -126,7 +126,7 @@ std::string type_unless_local(const std::filesystem::path& folder, const std::fi
       continue;
     }
     const auto next = at / part;
-    // Before anything is asked of it.
+    // Before the file system is touched.
     const auto* mount = mount_point_of(next, points);
     if (mount->device != root->device && !is_local(mount->type)) return mount->type;
     std::error_code error;

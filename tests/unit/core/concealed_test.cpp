@@ -225,9 +225,7 @@ TEST_F(Concealed, AFileThatOnlyRootMayReadHidesItsKindAlone) {
   for (const auto& change : report.plan.changes) EXPECT_NE(change.key.kind, "sysctl");
   EXPECT_THAT(
       model::note_texts(report.notes),
-      Contains(HasSubstr(std::string("sysctl: not shown, since only root may read what it is compared "
-                                     "with (") +
-                         kFile)));
+      Contains(HasSubstr(std::string("sysctl: not shown, since only root may read its files (") + kFile)));
   EXPECT_THAT(report_json(report).dump(), Not(HasSubstr("4096 7 8")));
 
   const auto sysctl_alone = config::parse_texts({{"config.toml", text.substr(0, text.find("[[module]]"))}},

@@ -439,7 +439,7 @@ TEST(Habits, AnUndoingThatDoesNotComeIsNotSaidToHaveSucceeded) {
   int waited = 0;
   EXPECT_EQ(console.end([&] { console.pass_deadline(); }, [&] { ++waited; }), 4);
   EXPECT_EQ(waited, 240) << "seconds: a daemon-reload, and a minute";
-  EXPECT_THAT(console.err.str(), AllOf(HasSubstr("it is not known whether the changes were rolled back"),
+  EXPECT_THAT(console.err.str(), AllOf(HasSubstr("cannot tell whether the changes were rolled back"),
                                        Not(HasSubstr("rolled back; see `rdma-configctl history`"))));
 }
 

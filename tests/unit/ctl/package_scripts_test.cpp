@@ -84,7 +84,7 @@ class PackageScripts : public testing::Test {
   [[nodiscard]] std::string rpm(const std::string& name, const std::string& arguments) const {
     const auto spec = content(kSource / "packaging/rdma-configd.spec");
     const auto from = spec.find("\n%" + name + "\n") + name.size() + 3;
-    // A percent sign is written twice there.
+    // The spec doubles percent signs.
     return run(std::regex_replace(spec.substr(from, spec.find("\n%", from) - from), std::regex("%%"), "%"),
                arguments);
   }
@@ -331,21 +331,21 @@ TEST_F(PackageScripts, DracutsModuleIsNotForTheImageOfACrashKernel) {
   EXPECT_EQ(check("", " lvm dm kdump-notes "), "") << "another module";
 }
 
-TEST_F(UpgradeWithDifferences, FilesOfOlderNamesAloneDoNotHoldARestartUp) { expect_restart(true); }
+TEST_F(UpgradeWithDifferences, OlderFileNamesAloneAllowARestart) { expect_restart(true); }
 
-TEST_F(UpgradeWithDifferences, AnEditedDocumentDoes) {
+TEST_F(UpgradeWithDifferences, AnEditedDocumentPreventsIt) {
   networkd().fields = {"addresses", "older_name"};
   expect_restart(false);
   networkd().fields = {"dns"};
   expect_restart(false);
 }
 
-TEST_F(UpgradeWithDifferences, ALeaseThatCouldBeLostDoes) {
+TEST_F(UpgradeWithDifferences, ALeaseThatCouldBeLostPreventsIt) {
   networkd().before["dhcp"] = true;
   expect_restart(false);
 }
 
-TEST_F(UpgradeWithDifferences, AnotherChangeBesideThemDoes) {
+TEST_F(UpgradeWithDifferences, AnotherChangePreventsIt) {
   model::Change change;
   change.key = {"ipoib", "00:02:c9:03:00:31:78:f2"};
   change.before["mtu"] = std::int64_t{2044};
@@ -358,7 +358,7 @@ TEST_F(UpgradeWithDifferences, AnotherChangeBesideThemDoes) {
   expect_restart(false);
 }
 
-TEST_F(UpgradeWithDifferences, AFileOfOthersThatOursWouldOvertakeDoes) {
+TEST_F(UpgradeWithDifferences, AForeignFileThatOursWouldPrecedePreventsIt) {
   in_effect("10-netplan-ib0.network");
   expect_restart(false);
   in_effect("09-rdma-configd-local.network");  // ours by its name
@@ -369,7 +369,7 @@ TEST_F(UpgradeWithDifferences, AFileOfOthersThatOursWouldOvertakeDoes) {
   expect_restart(true);
 }
 
-TEST_F(UpgradeWithDifferences, DropInsThatWouldNotCountAnyMoreDo) {
+TEST_F(UpgradeWithDifferences, DropInsOfAnOlderNamePreventIt) {
   tree_.write("etc/systemd/network/10-rdma-configd-0002c903003178f2.network.d/mtu.conf", "[Link]\n");
   expect_restart(false);
 }

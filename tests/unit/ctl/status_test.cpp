@@ -224,7 +224,7 @@ TEST(Status, WhatWaitsForConfirmationCountsDownEverywhere) {
     EXPECT_THAT(host.err.str(), HasSubstr("generation 1 waits for confirmation for another ")) << command;
   }
   EXPECT_EQ(host.run({"doctor"}), 2);
-  EXPECT_THAT(host.out.str(), HasSubstr("waits for confirmation; is rolled back in "));
+  EXPECT_THAT(host.out.str(), HasSubstr("waits for confirmation; will be rolled back in "));
 }
 
 TEST(Install, APrivateFileStaysPrivateWhereTheDaemonAppliesIt) {

@@ -87,7 +87,7 @@ std::vector<HostFinding> findings_of_the_fabric() {
          kernel.files.content["/etc/modprobe.d/rdma-configd-pfc.conf"] = "options mlx4_en pfctx=8 pfcrx=8\n";
        },
        "",
-       "initramfs: was built before the last change of our module options or naming rules: drivers loaded "
+       "initramfs: was built before rdma-configd last changed module options or naming rules: drivers loaded "
        "from it at boot get the old ones | run update-initramfs -u, or rdma-configctl apply with "
        "[initramfs] policy = \"rebuild\""},
   };
@@ -136,7 +136,8 @@ std::vector<AppliedCase> applied_cases() {
   const std::string again = " | change it, or apply it again with `rdma-configctl apply --confirm 5m`";
   return {
       {waits,
-       "generation 3: waits for confirmation; is rolled back in " + spoken(std::chrono::seconds(60)) + keep,
+       "generation 3: waits for confirmation; will be rolled back in " + spoken(std::chrono::seconds(60)) +
+           keep,
        "generation 3 waits for confirmation for another " + spoken(std::chrono::seconds(60)) +
            ": `rdma-configctl confirm` keeps it, `rdma-configctl rollback` rolls it back now"},
       {late, "generation 3: was not confirmed in time and is about to be rolled back" + keep,
@@ -145,7 +146,7 @@ std::vector<AppliedCase> applied_cases() {
        "generation 3: was not confirmed before the host was rebooted and is about to be rolled back" + keep,
        "generation 3 was not confirmed before the host was rebooted and is about to be rolled back"},
       {gone,
-       "document: is missing in /etc/rdma-configd, and the daemon enforces generation 3 "
+       "document: is missing from /etc/rdma-configd, and the daemon enforces generation 3 "
        "(2026-11-21T14:03:22Z) | "
        "`rdma-configctl history show 3` prints it; write it to /etc/rdma-configd/config.toml",
        "the daemon enforces generation 3, which came from elsewhere or whose file has gone: `rdma-configctl "

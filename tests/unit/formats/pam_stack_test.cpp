@@ -62,8 +62,8 @@ TEST(PamStack, ServicesThatAreNotThereHaveNoSessions) {
               ElementsAre("cron"));
 }
 
-/// sshd_config(5): of a keyword the first line counts.
-TEST(PamStack, SshdMayDoWithoutPam) {
+/// sshd_config(5): the first line of a keyword counts.
+TEST(PamStack, FindsTheLineThatDisablesPamInSshd) {
   const auto without = [](const std::string& main, const std::string& included = "") {
     fakes::Faults faults;
     fakes::MemoryFiles files(faults);

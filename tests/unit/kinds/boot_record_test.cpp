@@ -58,8 +58,8 @@ TEST_F(BootRecord, FailsWhereNeitherCanBeWritten) {
   EXPECT_TRUE(done.error().message.starts_with(kRecord)) << done.error().message;
 }
 
-/// On its way back to /var. A kill leaves all of the new text or nothing of it.
-TEST_F(BootRecord, KilledAnywhereTheOlderTextDoesNotComeBack) {
+/// A record returns to /var. A kill leaves the whole new text or none of it.
+TEST_F(BootRecord, AKillNeverRestoresTheOlderText) {
   for (const auto& next : {std::optional<std::string>("b"), std::optional<std::string>()}) {
     bool killed = true, written = false;
     for (std::size_t call = 1; killed; ++call) {

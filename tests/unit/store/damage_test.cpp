@@ -109,12 +109,13 @@ TEST(Degrade, EndsWithWhatVarCanTakeAgain) {
   EXPECT_THAT(degraded(files), IsEmpty());
 }
 
-TEST(Degrade, SaysWhatLetsVarTakeARecord) {
+TEST(Degrade, NamesTheRemedyForVar) {
   const auto after = [](int err) { return until_written(base::errno_error(err, "state.json: write")); };
   EXPECT_EQ(after(EROFS), "remount /var writable and restart rdma-configd, which then records it");
   for (const int err : {ENOSPC, EDQUOT})
     EXPECT_EQ(after(err), "free space on /var; the daemon then records it");
-  EXPECT_EQ(after(EIO), "repair /var; the daemon then records it (restart it if you mounted /var again)");
+  EXPECT_EQ(after(EIO),
+            "repair /var; the daemon then records it (if you remounted /var, restart the daemon)");
 }
 
 /// The JSON library quotes it: a private document would be in the log, and in what readers are shown.

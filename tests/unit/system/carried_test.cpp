@@ -269,7 +269,7 @@ Message rule_of_dscp(std::uint8_t tos, std::uint8_t dscp, std::uint32_t flags = 
   return rule;
 }
 
-TEST(CarriedRules, AreTheSameOnlyWithAllThatTheySelectBy) {
+TEST(CarriedRules, AreEqualOnlyIfAllSelectorsAre) {
   const auto identity = [](const Message& rule) { return rule_identity(*rule.header()); };
   const auto known = identity(rule_of_dscp(0, 46));
   EXPECT_NE(known, "");

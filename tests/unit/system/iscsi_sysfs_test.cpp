@@ -253,7 +253,7 @@ TEST_F(IscsiSysfs, OfMountsInOtherNamespacesOneTellsOfADisk) {
 }
 
 /// A user may have thousands of namespaces, each with a long table.
-TEST_F(IscsiSysfs, OfUsersMountsAsManyAreReadAsTheLimitSays) {
+TEST_F(IscsiSysfs, UsersMountsAreReadUpToTheLimit) {
   if (::getuid() != 0) GTEST_SKIP() << "takes root: processes of several users";
   add(2, "iscsi_iser");
   add_disk(2, "sdb");

@@ -42,7 +42,7 @@ TEST_F(MountTypes, AFolderIsOnTheNearestMount) {
   EXPECT_EQ(type_of("/far/a"), "") << "the last mount there";
 }
 
-TEST_F(MountTypes, LinksAreFollowedWithoutAskingWhatMayNotAnswer) {
+TEST_F(MountTypes, LinksAreFollowedWithoutTouchingRemoteFileSystems) {
   mount("8:1", "xfs");
   mount("0:52", "nfs4", "/far");
   tree.link("/absolute", tree.at("/far/a").native());
@@ -56,8 +56,8 @@ TEST_F(MountTypes, LinksAreFollowedWithoutAskingWhatMayNotAnswer) {
   EXPECT_EQ(type_of("/loop"), "") << "who opens it gets an error";
 }
 
-/// A host without disks: systemd mounts what a service may write over itself, with the same device.
-TEST_F(MountTypes, WhatTheRootLiesOnIsNoneOfThem) {
+/// A diskless host: systemd bind-mounts a service's writable folders onto themselves, with the same device.
+TEST_F(MountTypes, TheFileSystemOfTheRootDoesNotCount) {
   mount("0:40", "nfs4");
   mount("0:40", "nfs4", "/var");
   mount("0:41", "nfs4", "/scratch");

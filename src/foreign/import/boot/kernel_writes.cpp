@@ -16,7 +16,7 @@ namespace rdmacfg::foreign {
 
 namespace {
 
-/// Whether a shell would read the word as it is, so that it can stand in a command.
+/// Whether a shell leaves the word unchanged, so that it needs no quotes in a command.
 bool is_bare_word(std::string_view word) {
   return !word.empty() && std::all_of(word.begin(), word.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values that files of other programs write into files of the kernel at boot: in our words.
+// Values that other programs write to files of the kernel at boot, as settings of the document.
 #pragma once
 
 #include <functional>
@@ -19,15 +19,15 @@ class KernelWrites {
 
   /// A value for a file below /sys or /proc/sys.
   void write(const Place& where, std::string_view path, std::string_view value);
-  /// A line whose file or value is not known, if it may be about interfaces or devices of ours.
+  /// A line with an unknown file or value, if it may concern IPoIB interfaces or RDMA devices.
   void refuse(const Place& where, std::string_view path, std::string_view why);
   /// A setting of sysctl(8).
   void set(const Place& where, std::string_view key, std::string_view value);
-  /// Gives all of them to the claims.
+  /// Hands all settings to the claims.
   void finish();
 
  private:
-  /// A file of an interface, "ib0/mode". @return whether it is one of ours
+  /// A file of an interface, "ib0/mode". @return whether the interface is IPoIB
   bool of_interface(const Place& where, std::string_view path, std::string_view value);
   void take(const Place& where, const std::string& name, const std::string& command);
 

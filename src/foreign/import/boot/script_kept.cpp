@@ -70,7 +70,7 @@ bool sets_found_interfaces(const std::vector<std::string>& words, std::string_vi
          (action == "set" || action == "add" || action == "replace" || action == "change");
 }
 
-/// The subject of a write that the document has no words for; empty for others.
+/// The subject of a write that the document cannot express; empty for other writes.
 std::string_view subject_of_write(const std::vector<std::string>& words, std::string_view text,
                                   const Claims& claims) {
   constexpr std::string_view kNet = "/sys/class/net/";

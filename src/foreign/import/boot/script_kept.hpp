@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Commands of scripts for IPoIB interfaces, or for settings in files, that other programs than ip(8) carry
-// out.
+// Script commands other than ip(8) that concern IPoIB interfaces or load settings from files.
 #pragma once
 
 #include <string>
@@ -11,9 +10,9 @@
 
 namespace rdmacfg::foreign {
 
-/// The advice for a command of firewall-cmd, resolvectl or sysctl -p, and for writes into files of an IPoIB
-/// interface or of a bond over it, and for ip(8) behind xargs or find; empty for others. `text`: the command
-/// as it is written.
+/// The advice for firewall-cmd, resolvectl and sysctl -p, for writes to files of an IPoIB interface or of a
+/// bond over it, and for ip(8) behind xargs or find; empty for other commands. `text`: the command as
+/// written.
 std::string kept_command_advice(const std::vector<std::string>& words, std::string_view text,
                                 const Claims& claims);
 

@@ -348,9 +348,7 @@ std::string script_advice(const std::vector<std::string>& words, std::string_vie
     return fmt::format("the document does not support {}; keep this command", subject);
   if (const auto name = interface_of_lnetctl(words, claims); !name.empty())
     return fmt::format(
-        "LNet uses {} by its name: if the document gives the interface another name, change this "
-        "command too",
-        name);
+        "LNet refers to {} by name: if the document renames the interface, change this command too", name);
   if (auto advice = advice_for_device_users(words); !advice.empty()) return advice;
   if (auto advice = kept_command_advice(words, text, claims); !advice.empty()) return advice;
   const bool of_vf = words.front() == "ip" && text.find(" vf ") != std::string_view::npos &&

@@ -20,7 +20,7 @@ namespace rdmacfg::foreign {
 
 namespace {
 
-/// The rest of a line behind its first `count` words.
+/// The rest of a line after its first `count` words.
 std::string_view behind_words(std::string_view line, int count) {
   for (int at = 0; at < count; ++at) {
     line = base::trim(line);
@@ -29,14 +29,14 @@ std::string_view behind_words(std::string_view line, int count) {
   return base::trim(line);
 }
 
-/// A field of tmpfiles.d(5) without its specifiers, or why it has no value that is known here.
+/// A field of tmpfiles.d(5) with its specifiers expanded, or why its value is unknown here.
 struct TmpfilesField {
   std::string text;
   std::string fault;
 };
 
 TmpfilesField tmpfiles_field(std::string_view raw) {
-  // Of the host, of a boot or of its system.
+  // Specifiers of the host, the boot or the operating system.
   constexpr std::string_view kOfHost = "aAbBHlmMovwW";
   constexpr auto kFixed = std::to_array<std::pair<char, std::string_view>>({{'%', "%"},
                                                                             {'C', "/var/cache"},
@@ -62,15 +62,15 @@ TmpfilesField tmpfiles_field(std::string_view raw) {
     if (fixed != kFixed.end()) {
       out.text += fixed->second;
     } else if (kOfHost.find(letter) != std::string_view::npos) {
-      out.fault = fmt::format("systemd-tmpfiles puts a value of the host in place of %{}", letter);
+      out.fault = fmt::format("systemd-tmpfiles replaces %{} with a value of the host", letter);
     } else {
-      out.fault = fmt::format("systemd-tmpfiles refuses the line: it has no specifier %{}", letter);
+      out.fault = fmt::format("systemd-tmpfiles rejects the line: unknown specifier %{}", letter);
     }
   }
   return out;
 }
 
-/// Whether systemd-tmpfiles writes into a file that is there: w, f+ and its older spelling F, with modifiers.
+/// Whether systemd-tmpfiles writes to an existing file: w, f+ and its older spelling F, with modifiers.
 bool writes_file(std::string_view type) {
   return type.front() == 'w' || type.front() == 'F' ||
          (type.front() == 'f' && type.find('+') != std::string_view::npos);

@@ -68,7 +68,7 @@ class TunedSection {
     std::string key, value;
   };
 
-  /// Whether it is computed, or depends on the value that is there (assignment modifiers of tuned.conf(5)).
+  /// Whether the value is computed or depends on the current one (assignment modifiers of tuned.conf(5)).
   static bool is_computed(std::string_view value) {
     return value.find("${") != std::string_view::npos || value.starts_with('>') || value.starts_with('<');
   }
@@ -135,7 +135,7 @@ void TunedProfilesOfHost::add(const File& file) {
     for (const auto name : words_of(file.text, " \t\r\n")) active_.emplace_back(name);
     return;
   }
-  Claims aside;  // what tuned makes of such lines is its own matter
+  Claims aside;  // remarks about tuned's own lines are dropped
   profiles_.push_back({&file, profile_name(file), parse_groups(file, aside)});
 }
 

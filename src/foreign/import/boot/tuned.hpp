@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Profiles of tuned (tuned.conf(5)), merged as tuned merges those that are active.
+// Profiles of tuned (tuned.conf(5)); active ones are merged as tuned merges them.
 #pragma once
 
 #include <cstddef>
@@ -13,13 +13,13 @@
 
 namespace rdmacfg::foreign {
 
-/// The profiles of tuned that a host has of its own, and those that are active. The files have to stay.
+/// The local tuned profiles of a host, and the list of active ones. The files must outlive this object.
 class TunedProfilesOfHost {
  public:
   /// A profile, or the file that names the active ones.
   void add(const File& file);
   static bool is_of_tuned(const File& file);
-  /// Takes the settings of the active profiles; of all, where no file names the active ones.
+  /// Imports the settings of the active profiles; of all profiles if no file names the active ones.
   void take(Claims& claims, KernelWrites& writes);
 
  private:
@@ -28,21 +28,21 @@ class TunedProfilesOfHost {
     std::string name;
     std::vector<Group> groups;
   };
-  /// Of all profiles that are loaded, as tuned merges them.
+  /// The merged sections of all loaded profiles.
   struct Sections {
     std::vector<Group> groups;
     std::map<std::string, std::size_t> places;  ///< in `groups`, by name
   };
 
-  /// The keys of a section join those that earlier profiles have in it, unless it replaces them.
+  /// Merges a section into the same section of earlier profiles, or replaces it (`replace`).
   static void merge(const std::vector<Group>& groups, Sections& sections);
-  /// Loads a profile behind those that it includes. Of one that is loaded twice the last time counts.
+  /// Loads a profile after the profiles that it includes. If a profile is loaded twice, the last load counts.
   void load(std::string_view name, int depth);
 
   std::vector<Profile> profiles_;
-  std::vector<std::string> active_;  ///< names; of two settings that of the later one holds
+  std::vector<std::string> active_;  ///< names; the later profile's setting wins
   std::vector<std::string> loads_;   ///< names, in the order in which they are loaded
-  bool any_ = false;                 ///< whether the host says which one is active
+  bool any_ = false;                 ///< whether a file names the active profiles
 };
 
 }  // namespace rdmacfg::foreign

@@ -88,7 +88,7 @@ std::string name_of_interface(const Interface& interface) {
   return interface.name.empty() ? interface.where.text() : interface.name;
 }
 
-/// Names a gateway of the whole host that is over an interface of ours.
+/// Names a default gateway of the host that an IPoIB interface reaches.
 void name_gateway(const Keys& keys, const HostGateway& route, std::span<const Interface> interfaces,
                   Claims& claims) {
   auto text = keys.peek(route.key);
@@ -114,7 +114,7 @@ void name_gateway(const Keys& keys, const HostGateway& route, std::span<const In
 }  // namespace
 
 void take_host_settings(const File& file, std::span<Interface> interfaces, Claims& claims) {
-  Claims aside;  // the host's name and the like do not matter
+  Claims aside;  // remarks about the host name and the like are dropped
   const Keys keys(file.path, parse_assignments(file), aside);
   name_gateway(keys, {"GATEWAY", "GATEWAYDEV"}, interfaces, claims);
   name_gateway(keys, {"IPV6_DEFAULTGW", "IPV6_DEFAULTDEV"}, interfaces, claims);
@@ -125,12 +125,12 @@ void take_host_settings(const File& file, std::span<Interface> interfaces, Claim
     if (other && interface.ipv4.gateway) {
       interface.ipv4.gateway.reset();
       claims.pass(interface.place_of("ipv4.gateway"),
-                  fmt::format("GATEWAY: is not used, as {} has GATEWAYDEV={}", file.path, device));
+                  fmt::format("GATEWAY: not used, since {} has GATEWAYDEV={}", file.path, device));
     }
     if (manual && interface.ipv6.method == model::InetMethod::kAuto && !interface.at.contains("autoconf"))
       claims.miss(keys.where("IPV6_AUTOCONF"),
-                  fmt::format("IPV6_AUTOCONF: the service network takes no addresses from routers for {}, "
-                              "NetworkManager does; without them, remove method from its [ipoib.ipv6]",
+                  fmt::format("IPV6_AUTOCONF: the network service accepts no addresses from routers for {}, "
+                              "NetworkManager does; to refuse them, remove method from its [ipoib.ipv6]",
                               name_of_interface(interface)));
   }
 }

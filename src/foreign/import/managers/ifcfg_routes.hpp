@@ -18,8 +18,8 @@ void parse_route_file(const File& file, model::Family family, Interface& owner,
                       const std::function<Interface*(const std::string& name)>& find, Claims& claims);
 
 /// /etc/sysconfig/network: names a gateway of the whole host that the tools give one of these interfaces,
-/// which reaches it or which GATEWAYDEV names, and IPV6_AUTOCONF=no. Gateways of other interfaces than
-/// GATEWAYDEV are not in effect: they are taken away, and named.
+/// which reaches it or which GATEWAYDEV names, and IPV6_AUTOCONF=no. Gateways of interfaces other than
+/// GATEWAYDEV are not in effect: they are removed and named.
 void take_host_settings(const File& file, std::span<Interface> interfaces, Claims& claims);
 
 }  // namespace rdmacfg::foreign

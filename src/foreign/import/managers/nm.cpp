@@ -125,7 +125,7 @@ class Keyfile {
                      "slave-type", "port-type", "autoconnect-slaves", "autoconnect-ports", "multi-connect",
                      "wait-device-timeout", "wait-activation-delay", "auth-retries", "gateway-ping-timeout",
                      "read-only", "metered", "lldp", "stable-id"});
-    // systemd-resolved takes these of the interface; -1 leaves its own default.
+    // systemd-resolved applies these to the interface; -1 leaves its default.
     for (const auto* key : {"llmnr", "mdns"}) connection.usual(key, "-1");
     connection.finish();
   }

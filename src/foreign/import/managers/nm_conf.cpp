@@ -71,7 +71,7 @@ std::string value_of_key(const Group& group, std::string_view key) {
   return out;
 }
 
-/// A key without the "+" or "-" that adds to its list or takes from it.
+/// A key without its trailing "+" or "-", which adds to or removes from the list.
 std::string_view plain_key(std::string_view key) {
   if (key.ends_with('+') || key.ends_with('-')) key.remove_suffix(1);
   return base::trim(key);
@@ -82,7 +82,7 @@ struct NmSpec {
   std::string spec;
 };
 
-/// The devices that the lines of [keyfile] leave to others all together.
+/// The devices that all lines of [keyfile] together make unmanaged.
 std::vector<NmSpec> unmanaged_devices(const Group& group) {
   std::vector<NmSpec> out;
   for (const auto& item : group.items) {
@@ -111,7 +111,7 @@ void tell_unmanaged(const Group& group, Claims& claims) {
     claims.pass(device.where, text);
     told = true;
   }
-  // A list of exceptions alone.
+  // A list that has only exceptions.
   if (!told && !devices.empty()) claims.pass(devices.front().where, text);
 }
 
@@ -140,7 +140,7 @@ void tell_defaults(const Group& group, NmMatch match, Claims& claims) {
   }
 }
 
-/// A line that would be named, were it not for a later one.
+/// A line that would be named if no later line replaced it.
 void tell_replaced(std::string_view section, const Item& item, const Item& by, Claims& claims) {
   const auto key = plain_key(item.key);
   const bool unmanaged = section == "keyfile" && key == "unmanaged-devices" && !item.key.ends_with('-') &&
@@ -149,10 +149,10 @@ void tell_replaced(std::string_view section, const Item& item, const Item& by, C
   const bool profile = section.starts_with("connection") && key.starts_with("infiniband.");
   if (unmanaged || device || profile)
     claims.pass({item.file, item.line},
-                fmt::format("{}: {} replaces it", key, Place{by.file, by.line}.text()));
+                fmt::format("{}: replaced by {}", key, Place{by.file, by.line}.text()));
 }
 
-/// Sections with the lines that hold; those of one name are one, in several files, too (GKeyFile).
+/// Sections with the lines in force; sections with the same name are merged across files (GKeyFile).
 std::vector<Group> groups_in_force(const std::vector<const File*>& files, Claims& claims) {
   struct Written {
     std::string section;
@@ -186,7 +186,7 @@ std::vector<Group> groups_in_force(const std::vector<const File*>& files, Claims
   return out;
 }
 
-/// When NetworkManager reads a file: vendors' before those of /run, then the main one, then conf.d of /etc
+/// The rank of a file in NetworkManager's reading order: vendor files, /run, the main file, conf.d of /etc
 /// (read_entire_config() in nm-config.c).
 int turn_of(std::string_view path) {
   if (path.starts_with("/usr/lib/")) return 0;

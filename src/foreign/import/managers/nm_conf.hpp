@@ -12,8 +12,8 @@ namespace rdmacfg::foreign {
 /// Whether it is such a file, not a keyfile.
 bool is_nm_conf(const File& file);
 
-/// Names what the document does not take over. A line that a later file replaces is not in force; files that
-/// are not is_nm_conf() are passed over.
+/// Names lines that cannot be imported. A line that a later file replaces is not in force; files that are not
+/// is_nm_conf() are skipped.
 void tell_nm_conf(std::span<const File> files, Claims& claims);
 
 }  // namespace rdmacfg::foreign

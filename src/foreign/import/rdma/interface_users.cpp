@@ -17,7 +17,7 @@ namespace {
 
 enum class NamesOf { kBoth, kDevices };
 
-/// Programs by a part of the paths of their files, and what these have names of.
+/// Programs by a part of their files' paths, and the objects that the files name.
 struct InterfaceUser {
   std::string_view path, program;
   NamesOf names = NamesOf::kBoth;
@@ -31,7 +31,7 @@ constexpr auto kInterfaceUsers = std::to_array<InterfaceUser>({{"/beegfs/", "Bee
                                                                {"/ceph.conf", "Ceph", NamesOf::kDevices},
                                                                {"/mmfs.cfg", "GPFS", NamesOf::kDevices}});
 
-/// Programs by the beginnings of their environment variables.
+/// Programs by the prefixes of their environment variables.
 struct VariableUser {
   std::string_view begin, program;
 };
@@ -75,7 +75,8 @@ bool is_device_name(std::string_view word) {
   });
 }
 
-/// Whether a key has names of RDMA devices: "NCCL_IB_HCA", "verbsPorts", "ms async rdma device name".
+/// Whether the value of a key is a list of RDMA devices: "NCCL_IB_HCA", "verbsPorts", "ms async rdma device
+/// name".
 bool has_devices(std::string_view key) {
   auto name = base::lower(key);
   for (auto& c : name) {
@@ -111,16 +112,16 @@ struct UsedNames {
 void tell_used_names(const UsedNames& used, Claims& claims) {
   const bool devices = has_devices(used.key);
   each_name(used.value, [&](std::string_view word) {
-    // NCCL takes the beginning of a name, too.
+    // NCCL also accepts a prefix of a name.
     const bool of_device = is_device_name(word) || (devices && (word == "mlx4" || word == "mlx5"));
     const bool of_interface = is_interface_name(word, claims);
     if (of_device || (devices && of_interface)) {
-      claims.pass(used.where, fmt::format("{} uses {} by its name: if the document gives the RDMA device "
-                                          "another name, change this line too",
+      claims.pass(used.where, fmt::format("{} refers to {} by name: if the document renames the RDMA "
+                                          "device, change this line too",
                                           used.program, word));
     } else if (of_interface) {
-      claims.pass(used.where, fmt::format("{} uses {} by its name: if the document gives the interface "
-                                          "another name, change this line too",
+      claims.pass(used.where, fmt::format("{} refers to {} by name: if the document renames the "
+                                          "interface, change this line too",
                                           used.program, word));
     }
   });
@@ -132,7 +133,7 @@ bool is_of_environment(std::string_view path) {
          path.ends_with(".sh") || path.ends_with(".csh");
 }
 
-/// A file of interfaces that is not among those of BeeGFS's folder: "connInterfacesFile = /srv/meta.itf".
+/// A list of interfaces outside BeeGFS's folder: "connInterfacesFile = /srv/meta.itf".
 void tell_list_elsewhere(const Place& where, std::string_view value, std::span<const File> files,
                          Claims& claims) {
   if (!value.starts_with('/')) return;
@@ -140,8 +141,8 @@ void tell_list_elsewhere(const Place& where, std::string_view value, std::span<c
       std::any_of(files.begin(), files.end(), [&](const File& file) { return file.path == value; });
   if (!read)
     claims.pass(where,
-                fmt::format("BeeGFS uses the interfaces in {} by their names: if the document gives one "
-                            "another name, change that file too",
+                fmt::format("BeeGFS refers to the interfaces in {} by name: if the document renames one, "
+                            "change that file too",
                             value));
 }
 
@@ -228,8 +229,7 @@ std::string advice_for_device_users(const std::vector<std::string>& words) {
   }
   if (names.empty()) return {};
   return fmt::format(
-      "GPFS uses {} by name: if the document gives an RDMA device another name, change this command too",
-      names);
+      "GPFS refers to {} by name: if the document renames an RDMA device, change this command too", names);
 }
 
 }  // namespace rdmacfg::foreign

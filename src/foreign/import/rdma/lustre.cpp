@@ -24,10 +24,10 @@ std::string_view name_for_lnet(std::string_view word) {
 }
 
 void tell_name_of_lnet(const Place& where, std::string_view name, Claims& claims) {
-  claims.pass(where,
-              fmt::format("LNet uses {} by its name: if the document gives the interface another name, "
-                          "change this line too",
-                          name));
+  claims.pass(
+      where,
+      fmt::format("LNet refers to {} by name: if the document renames the interface, change this line too",
+                  name));
 }
 
 /// The interfaces between the parentheses of "o2ib0(ib0,ib1),tcp1(eth0)"; commas in brackets separate CPUs.

@@ -162,8 +162,8 @@ std::vector<std::string> nm_lines_missing(std::string_view id, std::string_view 
 }
 
 std::vector<std::string> nm_lines_in_the_way(std::string_view text) {
-  // Users, of whom one must have a session; the interface that it joins, by the newer and older keys;
-  // conditions of the host: nm-settings-nmcli(5), and check_connection_compatible() of nm-device.c.
+  // Users, one of whom must have a session; the controller of the interface, under the newer and older keys;
+  // conditions on the host: nm-settings-nmcli(5), and check_connection_compatible() of nm-device.c.
   constexpr std::array<std::pair<const char*, const char*>, 8> kBinding{{{"connection", "permissions"},
                                                                          {"connection", "controller"},
                                                                          {"connection", "master"},

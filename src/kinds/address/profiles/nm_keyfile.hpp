@@ -61,8 +61,8 @@ struct NmProfile {
       model::field("ipv6", &NmProfile::ipv6, model::Role::kSetting, "Section [ipv6].", "-"),
       model::field(
           "edited", &NmProfile::edited, model::Role::kSetting,
-          "Lines that others removed (-) that make it the profile of this interface, and that others "
-          "added (+) that keep it from being activated.",
+          "Lines that bind the profile to this interface and that others removed (-), and lines that "
+          "prevent its activation and that others added (+).",
           "-"),
       model::field("active", &NmProfile::active, model::Role::kSetting,
                    "Whether the profile is up and in effect, while NetworkManager runs.", "-"),

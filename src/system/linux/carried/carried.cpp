@@ -163,7 +163,7 @@ Result<void> put_back_rules(NetlinkSocket& netlink, std::span<RuleReplay> rules,
   return {};
 }
 
-/// The items of a carried state as requests, in the order in which the kernel has to get those of one sort.
+/// The items of a carried state as requests, in the order in which the kernel must receive those of one sort.
 struct Replays {
   std::vector<AddressReplay> addresses4{}, addresses6{};
   std::vector<RouteReplay> routes{};

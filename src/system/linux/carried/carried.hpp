@@ -64,9 +64,9 @@ std::set<int> route_owners(const nlmsghdr& header, std::uint8_t family, const Ba
 /// The names of interfaces that a policy rule selects by.
 std::set<std::string> rule_owners(const nlmsghdr& header, std::uint8_t family);
 
-/// Equal for two policy rules only where the kernel takes them for one (rule_exists()): it compares all that
-/// a rule selects by, and releases add to that (FRA_DSCP in 6.13, FRA_FLOWLABEL in 6.14, the masks in 6.15).
-/// Empty for a message that is torn.
+/// Equal for two policy rules only if the kernel treats them as the same rule (rule_exists()): it compares
+/// all selectors, and releases add more (FRA_DSCP in 6.13, FRA_FLOWLABEL in 6.14, the masks in 6.15). Empty
+/// for a truncated message.
 std::string rule_identity(const nlmsghdr& header);
 
 /// The interface of a permanent neighbour or a proxy, which only an administrator makes and a link that goes

@@ -42,7 +42,7 @@ LocalPort port_of(const umad_port_t& port) {
 
 std::vector<LocalPort> local_ports(const FabricLibraries& libraries) {
   // UMAD_MAX_DEVICES is 32 in the headers of rdma-core before 61, and 128 in later ones, while the library
-  // takes any number: eight adapters with many virtual functions have more devices.
+  // accepts any number: eight adapters with many virtual functions have more devices.
   constexpr int kDevices = 1024;
   std::vector<LocalPort> out;
   std::vector<std::array<char, UMAD_CA_NAME_LEN>> names(kDevices);

@@ -96,10 +96,10 @@ class DiskUses {
     mounts_.push_back(std::move(mount));
   }
 
-  /// Of each mount namespace that this process may look into the mounts as one process there has them. Those
-  /// of users come last, and of their tables not all is read: a user may have thousands of namespaces with
-  /// 100,000 mounts each (fs.mount-max), but only root mounts a disk. A driver's folder
-  /// (note_file_system()) or the disk itself (note()) tells of mounts that are not read here.
+  /// For each mount namespace that this process may read, the mount table of one process in it. Users' tables
+  /// come last and are not all read: a user may have thousands of namespaces with 100,000 mounts each
+  /// (fs.mount-max), but only root mounts a disk. The driver's folder (note_file_system()) or the disk itself
+  /// (note()) reveals mounts in the tables that are not read.
   void note_namespaces() {
     std::error_code error;
     std::set<std::string> known;
@@ -136,7 +136,7 @@ class DiskUses {
     return ::stat(process.c_str(), &state) == 0 && state.st_uid == 0;
   }
 
-  /// @param left  bytes that may still be read; 0 afterwards when that was not all
+  /// @param left  bytes that may still be read; 0 afterwards if the table was not read completely
   void note_mounts_of(const std::string& process, std::size_t& left) {
     std::ifstream in(proc_ / process / "mountinfo");
     for (std::string line; std::getline(in, line);) {

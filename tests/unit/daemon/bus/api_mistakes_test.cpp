@@ -114,7 +114,7 @@ TEST_F(ApiMistakesTest, AreNamed) {
   EXPECT_THAT(asked(), testing::Not(testing::Contains(testing::HasSubstr("4711"))));
 }
 
-/// sd-bus answers them, and no method of ours hears of them.
+/// sd-bus answers these calls itself; none of our methods sees them.
 TEST_F(ApiMistakesTest, CallsThatNoMethodTakesAreLogged) {
   play("");
   std::vector<std::string> ends;

@@ -19,7 +19,7 @@ TEST(PropertyBounds, AListAtTheLimitIsWhole) {
   EXPECT_EQ(texts, all);
 }
 
-TEST(PropertyBounds, ALongerOneSaysHowManyAreLeftOut) {
+TEST(PropertyBounds, ALongerListEndsWithTheNumberLeftOut) {
   std::vector<std::string> texts{std::string(kPropertyBytes - 1, 'a'), "b", "c", "d"};
   bound_property(texts);
   ASSERT_EQ(texts.size(), 3U);
@@ -30,7 +30,7 @@ TEST(PropertyBounds, ALongerOneSaysHowManyAreLeftOut) {
   EXPECT_EQ(large, std::vector<std::string>{"… and 1 more"});
 }
 
-TEST(PropertyBounds, OfWhatProgramsReadThereIsLess) {
+TEST(PropertyBounds, AListForProgramsIsCutWithoutANote) {
   using Entry = std::tuple<std::string, std::string, std::string>;
   std::vector<Entry> list{{"ipoib", "ib0", std::string(kPropertyBytes - 8, 'a')}};
   bound_property(list);

@@ -33,7 +33,7 @@ TEST(Requests, AUserInALoopGetsAFewLinesAndACount) {
   EXPECT_EQ(left_out, 0U);
 }
 
-TEST(Requests, AUserWithManyIdsGetsNoLinesWithoutEnd) {
+TEST(Requests, AUserWithManyIdsIsLimitedToo) {
   RequestLines lines;
   std::size_t left_out = 0, written = 0;
   const auto ask_as_all = [&](RequestLines::Time now) {

@@ -664,8 +664,8 @@ TEST_F(JobsTest, OnlyTheLastResultsAreKept) {
   EXPECT_TRUE(jobs.result(ids[1]));
 }
 
-/// As one that waits for a server which is gone: here somebody else holds its pipe.
-TEST_F(JobsTest, LooksThatDoNotEndWhenKilledTakeNoSlot) {
+/// Like a query that waits for a dead server: another process holds its pipe open.
+TEST_F(JobsTest, KilledQueriesThatDoNotEndTakeNoSlot) {
   constexpr std::uint32_t kRoot = 0;
   jobs.deadlines.look = 1h;
   std::size_t stuck = 0;
@@ -706,8 +706,8 @@ TEST_F(JobsTest, ALookThatWaitsIsStartedAsSoonAsAnotherIsKilled) {
   EXPECT_EQ(ended.front(), "plain");
 }
 
-/// Else the client of an apply would not learn what was done.
-TEST_F(JobsTest, AUserPushesOutNoResultOfOthers) {
+/// Otherwise the client of an apply would not learn the result.
+TEST_F(JobsTest, AUserCannotDisplaceResultsOfOthers) {
   add("waits", Job::Verb::kApply, kBob);  // the others wait for it
   const auto id = add("other", Job::Verb::kApply, kAlice);
   EXPECT_TRUE(jobs.cancel(id));

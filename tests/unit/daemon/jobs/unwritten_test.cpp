@@ -37,7 +37,7 @@ TEST(Unwritten, QueriesDoNotPutItOff) {
   EXPECT_EQ(unwritten.due(), Time(7000) + Unwritten::kBackOffMin);
 }
 
-/// A change that fails is tried again after up to five minutes, and everything else is left until then.
+/// A failed change is retried after up to five minutes, and everything else waits until then.
 TEST(Unwritten, DoesNotWaitForALaterRun) {
   Unwritten unwritten;
   EXPECT_FALSE(unwritten.due_before(std::nullopt));
@@ -50,7 +50,7 @@ TEST(Unwritten, DoesNotWaitForALaterRun) {
   EXPECT_FALSE(unwritten.due_before(Time(2000)));
 }
 
-/// A run that failed as a whole is not hurried, so that what was asked for does not come at once.
+/// A run that failed as a whole is not retried early, so the requested run does not start at once.
 TEST(Unwritten, IsNotAskedForAgainAtOnce) {
   Unwritten unwritten;
   unwritten.waits(Time(1000));

@@ -74,7 +74,7 @@ TEST(NmKeyfile, LinesThatMakeItTheProfileOfThePortAreMissed) {
 }
 
 /// Lines that `nmcli connection modify` adds to a profile that is up; they count at its next activation.
-TEST(NmKeyfile, LinesThatKeepItFromItsInterfaceAreNamed) {
+TEST(NmKeyfile, LinesThatPreventItsActivationAreNamed) {
   const auto text = render_keyfile(kNmKeyfilePort, parent());
   EXPECT_TRUE(nm_lines_in_the_way(text).empty());
   const auto with = [&](const std::string& section, const std::string& lines) {

@@ -57,7 +57,7 @@ TEST(MemlockUnit, JobsOfSlurmMayGetTheLimitOfTheirSubmitter) {
   };
   const std::string path = "/etc/slurm/slurm.conf";
   const auto told =
-      "by " + path + ", jobs get the limit of the session that submits them, not that of slurmd.service\n";
+      path + ": Slurm gives jobs the limit of the session that submits them, not that of slurmd.service\n";
   for (const auto* conf :
        {"ClusterName=a\n", "PropagateResourceLimits=ALL\n", "#PropagateResourceLimitsExcept=MEMLOCK\n",
         "ClusterName=a PropagateResourceLimits=CORE,MEMLOCK\n", "PropagateResourceLimitsExcept=NOFILE\n"})

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tuned, systemd-tmpfiles and ufw set kernel settings at boot, too.
+// tuned, systemd-tmpfiles and ufw also set kernel settings at boot.
 #include "kinds/host/sysctl_check.hpp"
 
 #include <gtest/gtest.h>

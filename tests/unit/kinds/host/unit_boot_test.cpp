@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Units that run now and that the next boot leaves out.
+// Units that run now but do not start at the next boot.
 #include "kinds/host/unit_boot.hpp"
 
 #include <gtest/gtest.h>
@@ -22,8 +22,8 @@ bool left_out(const std::string& load, const std::string& file, const std::strin
   return is_left_out_at_boot(unit, files);
 }
 
-/// States of unit_file_lookup_state(); links of /run go with the boot, and generators make theirs again.
-TEST(UnitBoot, UnitsThatTheNextBootLeavesOut) {
+/// States of unit_file_lookup_state(); links in /run vanish with a reboot, and generators re-create theirs.
+TEST(UnitBoot, KnowsUnitsThatTheNextBootDoesNotStart) {
   EXPECT_TRUE(left_out("loaded", "disabled"));
   EXPECT_TRUE(left_out("loaded", "enabled-runtime"));
   EXPECT_TRUE(left_out("masked", "masked"));

@@ -41,8 +41,8 @@ TEST(Networkd, RouterAdvertisementsAreNotTheKernelsThere) {
   EXPECT_TRUE(warns_of_accept_ra("networkd", "fab0", 1, "name = \"fab0\"\n")) << "its name to come";
 }
 
-/// netplan's generator has a link of its own; systemd-networkd.socket starts the service at boot, too.
-TEST(Networkd, OneThatDoesNotStartAtBootIsNamed) {
+/// netplan's generator creates its own link; systemd-networkd.socket also starts the service at boot.
+TEST(Networkd, AServiceThatDoesNotStartAtBootIsNamed) {
   const auto warns = [](const std::string& units, const std::string& link = "") {
     auto kernel = fakes::FakeKernel::parse(
         R"({"networkd": {"fails": []}, "devices": [{"name": "mlx4_0", "pci": "0000:10:00.0", "ports": [

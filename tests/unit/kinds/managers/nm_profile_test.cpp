@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Obstacles to a profile of ours at the next boot, although it is up now.
+// Obstacles at the next boot to an rdma-configd profile that is up now.
 #include "kinds/managers/nm_profile.hpp"
 
 #include <gmock/gmock.h>
@@ -31,7 +31,7 @@ std::unique_ptr<fakes::FakeKernel> host_with_profiles(const std::string& units) 
       units + "}}");
 }
 
-TEST(NmProfile, ALineThatKeepsItFromItsInterfaceIsTakenAway) {
+TEST(NmProfile, ALineThatPreventsItsActivationIsRemoved) {
   const auto kernel = host_with_profiles("");
   auto host = kernel->host();
   ASSERT_EQ(core::apply(profile_document(), host).exit, model::Exit::kOk);

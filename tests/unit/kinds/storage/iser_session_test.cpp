@@ -57,13 +57,12 @@ TEST_F(IserSessions, ABootLogsIn) {
   EXPECT_EQ(run(kIserText).exit, Exit::kOk);
 }
 
-TEST_F(IserSessions, ATargetOfUnitsThatTheBootDoesNotReachIsNamed) {
+TEST_F(IserSessions, ADisabledRemoteFsTargetIsNamed) {
   kernel->units.units.at("remote-fs.target").enabled = false;
   const auto report = run(kIserText);
   ASSERT_THAT(report.diagnostics, SizeIs(1));
-  EXPECT_EQ(
-      report.diagnostics.front().message,
-      "[[iser_session]]: remote-fs.target is not enabled, so the next boot does not start what it wants");
+  EXPECT_EQ(report.diagnostics.front().message,
+            "[[iser_session]]: remote-fs.target is not enabled, so its units do not start at the next boot");
   EXPECT_EQ(report.diagnostics.front().hint, "`systemctl enable remote-fs.target`");
 }
 

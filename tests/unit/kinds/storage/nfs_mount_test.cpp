@@ -70,7 +70,7 @@ TEST(NfsMount, IsMountedAgainAfterAReboot) {
   EXPECT_THAT(kernel->faults.log(), IsEmpty());
 }
 
-TEST(NfsMount, ATargetThatTheBootDoesNotReachIsNamed) {
+TEST(NfsMount, ADisabledRemoteFsTargetIsNamed) {
   const auto said = [](const std::string& target, const std::string& more = "") {
     auto kernel = fakes::FakeKernel::parse(
         R"({ "files": { "/usr/sbin/mount.nfs": "" }, "units": { "remote-fs.target": )" + target + "} }");
@@ -79,9 +79,9 @@ TEST(NfsMount, ATargetThatTheBootDoesNotReachIsNamed) {
     return report.diagnostics.empty() ? std::string() : report.diagnostics.front().message;
   };
   EXPECT_EQ(said(R"({"running": true})"),
-            "[[nfs_mount]]: remote-fs.target is not enabled, so the next boot does not start what it wants");
+            "[[nfs_mount]]: remote-fs.target is not enabled, so its units do not start at the next boot");
   EXPECT_EQ(said(R"({"masked": true})"),
-            "[[nfs_mount]]: remote-fs.target is masked, so the next boot does not start what it wants");
+            "[[nfs_mount]]: remote-fs.target is masked, so its units do not start at the next boot");
   EXPECT_EQ(said(R"({"enabled": true})"), "");
   EXPECT_EQ(said("{}", "mount = false\n"), "") << "not mounted at boot in any case";
 }

@@ -179,14 +179,14 @@ TEST(InetMessages, LeasesAreToldFromWhatIsSet) {
   EXPECT_FALSE(parse_address(*kernel_address("2001:db8::1/64", IFA_F_MANAGETEMPADDR).header())->permanent);
 }
 
-TEST(InetMessages, OfAnAddressWithoutARouteToItsNetworkItIsSaid) {
+TEST(InetMessages, AnAddressWithoutARouteToItsNetworkIsMarked) {
   EXPECT_FALSE(parse_address(*kernel_address("192.0.2.1/24", IFA_F_PERMANENT).header())->no_network_route);
   EXPECT_TRUE(parse_address(*kernel_address("192.0.2.1/24", IFA_F_PERMANENT | IFA_F_NOPREFIXROUTE).header())
                   ->no_network_route);
 }
 
 /// `ip route add default via 192.0.2.254 dev ib0 tos 0x10`, `ip -6 route add default from 2001:db8::/64 …`.
-TEST(InetMessages, ARouteForSomePacketsIsAnotherThanTheOneForAll) {
+TEST(InetMessages, ARouteForSomePacketsDiffersFromTheOneForAll) {
   struct Row {
     std::uint8_t family, tos, source_length;
     bool selective;
