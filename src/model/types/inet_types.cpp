@@ -232,18 +232,19 @@ Result<IpPrefix> IpPrefix::parse(std::string_view text) {
     return fail(Code::kInvalid, fmt::format("\"{}\" has no prefix length: write {}/{}", text, address->text(),
                                             address->family == Family::kIpv4 ? 24 : 64));
   }
+  constexpr std::uint64_t kNoLength = 1000;  // of no address
   const bool plain = !digits.empty() && digits.size() <= 3 && (digits == "0" || digits.front() != '0') &&
                      std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
-  const auto length = plain ? base::parse_number(digits) : std::nullopt;
+  const auto length = plain ? base::parse_number(digits).value_or(kNoLength) : kNoLength;
   if (const auto mask = length_of_mask(digits); mask && address->family == Family::kIpv4) {
     return fail(Code::kInvalid, fmt::format("\"{}\" has a netmask in place of a prefix length: write {}/{}",
                                             text, address->text(), *mask));
   }
-  if (!length || *length > static_cast<std::uint64_t>(address->bits())) {
+  if (length > static_cast<std::uint64_t>(address->bits())) {
     return fail(Code::kInvalid, fmt::format("\"{}\": the prefix length of an {} address is 0 to {}", text,
                                             text_of(address->family), address->bits()));
   }
-  return IpPrefix{*address, static_cast<int>(*length)};
+  return IpPrefix{*address, static_cast<int>(length)};
 }
 
 std::string IpPrefix::text() const { return fmt::format("{}/{}", address.text(), length); }
