@@ -57,12 +57,6 @@ bool add_later_records(const State& now, const model::Plan& plan, const model::P
   return any;
 }
 
-/// The host without the kinds that cannot be observed, as with a link in the place of a file of ours.
-Result<Observation> observe_what_can_be(const model::Plan& plan, system::Host& host) {
-  const auto any = [](const std::string& /*kind*/) { return true; };
-  return observe_host(config::Document{}, host, keys_of({}, plan), {.may_fail = any});
-}
-
 }  // namespace
 
 Report Run::held(std::uint64_t number) {
@@ -319,7 +313,7 @@ Result<bool> Run::undone(const RollbackRecord& rollback_record, Report& report) 
   bool whole =
       report.left_over.empty() && !another && !rollback_record.in_two_runs && !rollback_record.partial;
   if (!observation) {
-    auto rest = observe_what_can_be(plan, context_.host);
+    auto rest = observe_what_can_be(context_.host, keys_of({}, plan));
     if (!rest) return base::fail(rest.error());
     observation = std::move(*rest);
   }
