@@ -6,6 +6,7 @@
 #include "catalog/all.hpp"
 #include "contract/commit_host.hpp"
 #include "store/damage.hpp"
+#include "store/state.hpp"
 
 namespace rdmacfg::contract {
 namespace {
@@ -274,6 +275,26 @@ TEST(Damaged, ADiffWithoutTheRecordOfHoldsShowsRemovals) {
   ASSERT_EQ(report.plan.changes.size(), 1U);
   EXPECT_EQ(report.plan.changes[0].operation, model::Operation::kDelete);
   EXPECT_FALSE(report.notes.empty());
+}
+
+/// As the next apply, which starts from the state in the journal.
+TEST(Damaged, ADiffAfterAnInterruptedRunShowsRemovals) {
+  Host host(two_ports());
+  ASSERT_TRUE(applied(host.commit(std::string(kFirst) + "[[ipoib.pkey]]\npkey = 0x8002\n")));
+  auto ports = host.kernel().host();
+  const auto known = core::load_state(ports.files, kStatePaths.state);
+  ASSERT_TRUE(known);
+  ASSERT_TRUE(core::write_journal(ports.files, kStatePaths.journal,
+                                  {.boot_id = ports.boot_id, .plan = {}, .before = *known}));
+  host.kernel().files.content[kStatePaths.state] = "{";
+  const auto diff = core::diff(document_of(kFirst, host.name), ports);
+  EXPECT_EQ(diff.exit, Exit::kDiffers) << text_of(diff);
+  const auto apply = host.commit(kFirst);
+  EXPECT_TRUE(applied(apply)) << text_of(apply);
+  for (const auto* report : {&diff, &apply}) {
+    ASSERT_EQ(report->plan.changes.size(), 1U) << text_of(*report);
+    EXPECT_EQ(report->plan.changes[0].operation, model::Operation::kDelete);
+  }
 }
 
 }  // namespace

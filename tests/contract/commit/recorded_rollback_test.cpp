@@ -212,6 +212,33 @@ TEST(UndoneApply, AnInterfaceThatCannotBeRemovedIsStillOurs) {
   }
 }
 
+/// A link comes into the place of another file of ours at any call: it keeps that file's kind from being
+/// observed, and nothing else from being recorded.
+TEST(UndoneApply, AnInterfaceThatCannotBeRemovedIsStillOursWhereAnotherKindCannotBeObserved) {
+  const std::string threshold = "[[sysctl]]\nkey = \"net.ipv4.neigh.default.gc_thresh1\"\nvalue = 4096\n";
+  bool reached = true;
+  std::size_t undone = 0;
+  for (std::size_t n = 1; reached; ++n) {
+    SCOPED_TRACE(fmt::format("a link from call {} on", n));
+    Host host(two_ports());
+    host.kernel().sysctl.set("net/ipv4/neigh/default/gc_thresh1", "128");
+    ASSERT_TRUE(applied(host.commit(kFirst + threshold)));
+    auto& faults = host.kernel().faults;
+    auto& links = host.kernel().files.links;
+    faults.clear();
+    faults.refuse("generations.json: write", EIO);
+    faults.refuse("ib0.8002: delete", EBUSY);
+    faults.before(n, [&links] { links.insert("/etc/sysctl.d/zz-rdma-configd.conf"); });
+    (void)host.commit(kChildOfRollback + threshold);
+    reached = faults.calls() >= n;
+    links.clear();
+    if (!has_pkey_interface(host)) continue;  // nothing was begun
+    ++undone;
+    is_removed_later(host);
+  }
+  EXPECT_GT(undone, 2U);
+}
+
 /// The administrator's success ends what was damaged, but /var still lacks the record.
 TEST(RecordedConfirmation, AStateThatCannotBeWrittenKeepsTheHostDegraded) {
   Host host(two_ports());
