@@ -48,8 +48,8 @@ struct ObserveOptions {
   bool settled = true;     ///< World::settled
   bool cut_short = false;  ///< World::cut_short
   MayFail may_fail{};
-  /// A kind that may not be looked at (Code::kDenied) takes no part: it is in Observation::unseen, and
-  /// nothing is desired of it.
+  /// A kind that the caller may not observe (Code::kDenied) takes no part: Observation::unseen names it, and
+  /// Observation::desired has none of its resources.
   bool leave_out_denied = false;
 };
 

@@ -78,7 +78,7 @@ struct Attempt {
   std::optional<Observation> now;  ///< afterwards; of a success always there
 };
 
-/// After undoing a plan: its objects are recorded as they are now.
+/// Records the objects of a plan that was undone, of every kind that can be observed.
 void reinstate_undone(system::Host& host, const Plan& plan, State& state) {
   if (auto after = observe_what_can_be(host, keys_of(state, plan))) reinstate(plan, *after, state);
 }

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kHeldSchema = 1;
 
-/// A read that fails once may be none.
+/// Retries a read that fails: the error may be transient.
 template <class Load>
 auto load_twice(const Load& load) {
   auto loaded = load();
@@ -25,7 +25,7 @@ auto load_twice(const Load& load) {
   return loaded;
 }
 
-/// Of one that is damaged, or not understood as a whole, nothing, as a run that sets it aside.
+/// Empty when it is damaged or only partly understood: a run would set it aside.
 Result<State> read_whole_state(system::Files& files, const Paths& paths) {
   std::vector<std::string> dropped;
   auto state = load_state(files, paths.state, &dropped);

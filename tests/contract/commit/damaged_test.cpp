@@ -247,7 +247,7 @@ TEST(Damaged, AReadThatFailsOnceHidesNoKeyOfANewerVersion) {
   }
 }
 
-/// It holds everything that is remembered, so nothing is removed.
+/// The folder has all records. Without them nothing is removed.
 TEST(Damaged, AFileInThePlaceOfTheFolderOfRecords) {
   const std::string folder = "/var/lib/rdma-configd";
   auto host = second_active();
@@ -264,8 +264,8 @@ TEST(Damaged, AFileInThePlaceOfTheFolderOfRecords) {
   EXPECT_FALSE(why_degraded(*host).empty());
 }
 
-/// As the next apply, which sets it aside and goes by state.json.
-TEST(Damaged, ADiffWithoutTheRecordOfHoldsShowsRemovals) {
+/// The next apply sets the record aside, uses state.json and makes the same removals.
+TEST(Damaged, ADiffWithADamagedRecordOfHoldsShowsRemovals) {
   Host host(two_ports());
   ASSERT_TRUE(applied(host.commit(std::string(kFirst) + "[[ipoib.pkey]]\npkey = 0x8002\n")));
   host.kernel().files.content[kStatePaths.held] = "{";
@@ -277,8 +277,8 @@ TEST(Damaged, ADiffWithoutTheRecordOfHoldsShowsRemovals) {
   EXPECT_FALSE(report.notes.empty());
 }
 
-/// As the next apply, which starts from the state in the journal.
-TEST(Damaged, ADiffAfterAnInterruptedRunShowsRemovals) {
+/// The next apply starts from the state in the journal and makes the same removals.
+TEST(Damaged, ADiffWithADamagedStateUsesTheJournal) {
   Host host(two_ports());
   ASSERT_TRUE(applied(host.commit(std::string(kFirst) + "[[ipoib.pkey]]\npkey = 0x8002\n")));
   auto ports = host.kernel().host();
