@@ -64,6 +64,35 @@ void check_observation(const config::Document& document, Observation& observatio
   }
 }
 
+bool any_may_fail(const std::string& /*kind*/) { return true; }
+
+/// The observed part alone, of the kinds that `known` speaks of.
+Result<Observation> observe_known(system::Host& host, const KnownResources& known, const MayFail& may_fail) {
+  auto world = kinds::World::observe(host);
+  if (!world) return base::fail(world.error());
+  Observation observation;
+  observation.world = std::move(*world);
+  std::set<std::string_view> concerned;
+  for (const auto& [key, known_identity] : known) {
+    observation.world.track(key, known_identity);
+    concerned.insert(key.kind);
+  }
+  for (const auto* kind : kinds::all_kinds()) {
+    if (!concerned.contains(kind->name())) continue;
+    auto observed = kind->observe(observation.world);
+    if (!observed) {
+      const std::string name(kind->name());
+      if (!may_fail || !may_fail(name)) return base::fail(observed.error());
+      observation.unseen.emplace(name, observed.error().message);
+      continue;
+    }
+    for (auto& resource : *observed) observation.observed.push_back(std::move(resource));
+  }
+  for (const auto& resource : observation.observed)
+    observation.observed_by_key.emplace(resource.key, &resource);
+  return observation;
+}
+
 }  // namespace
 
 KnownResources keys_of(const State& state, const model::Plan& plan) {
@@ -88,24 +117,18 @@ KnownResources keys_of(const State& state, const model::Plan& plan) {
 }
 
 Result<Observation> observe_host(system::Host& host, const KnownResources& known) {
-  auto world = kinds::World::observe(host);
-  if (!world) return base::fail(world.error());
-  Observation observation;
-  observation.world = std::move(*world);
-  std::set<std::string_view> concerned;
-  for (const auto& [key, known_identity] : known) {
-    observation.world.track(key, known_identity);
-    concerned.insert(key.kind);
-  }
-  for (const auto* kind : kinds::all_kinds()) {
-    if (!concerned.contains(kind->name())) continue;
-    auto observed = kind->observe(observation.world);
-    if (!observed) return base::fail(observed.error());
-    for (auto& resource : *observed) observation.observed.push_back(std::move(resource));
-  }
-  for (const auto& resource : observation.observed)
-    observation.observed_by_key.emplace(resource.key, &resource);
-  return observation;
+  return observe_known(host, known, nullptr);
+}
+
+Result<Observation> observe_what_can_be(system::Host& host, const KnownResources& known) {
+  auto whole = observe_host(host, known);
+  return whole ? std::move(whole) : observe_known(host, known, any_may_fail);
+}
+
+Result<Observation> observe_what_can_be(const config::Document& document, system::Host& host,
+                                        const KnownResources& known) {
+  auto whole = observe_host(document, host, known, ObserveOptions{});
+  return whole ? std::move(whole) : observe_host(document, host, known, {.may_fail = any_may_fail});
 }
 
 Result<Observation> observe_host(const config::Document& document, system::Host& host,

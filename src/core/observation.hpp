@@ -48,8 +48,8 @@ struct ObserveOptions {
   bool settled = true;     ///< World::settled
   bool cut_short = false;  ///< World::cut_short
   MayFail may_fail{};
-  /// A kind that may not be looked at (Code::kDenied) takes no part: it is in Observation::unseen, and
-  /// nothing is desired of it.
+  /// A kind that the caller may not observe (Code::kDenied) takes no part: Observation::unseen names it, and
+  /// Observation::desired has none of its resources.
   bool leave_out_denied = false;
 };
 
@@ -62,6 +62,15 @@ MayFail may_fail_as_in(const Observation& before);
 
 /// The observed part alone, of the kinds that `known` speaks of.
 base::Result<Observation> observe_host(system::Host& host, const KnownResources& known);
+
+/// The same after undoing, where a kind that cannot be observed (a link is in the place of a file of ours)
+/// must not keep the others from being recorded: it is in Observation::unseen. A first failure of any call is
+/// retried.
+base::Result<Observation> observe_what_can_be(system::Host& host, const KnownResources& known);
+
+/// The same with the demands of the document.
+base::Result<Observation> observe_what_can_be(const config::Document& document, system::Host& host,
+                                              const KnownResources& known);
 
 /// The resources of a state and of a plan.
 KnownResources keys_of(const State& state, const model::Plan& plan);

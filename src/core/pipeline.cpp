@@ -312,8 +312,9 @@ Report diff(const config::Document& document, system::Host& host, const Options&
   const bool kept_from_us = !state && state.error().code == base::Code::kDenied;
   if (!state && is_damage(state.error())) {
     notes.emplace_back(state.error().message + "; the next apply sets it aside", Sort::kDamage);
-    state = host.offline ? State()
-                         : load_undamaged_state(host.files, options.paths, host.boot_id).value_or(State());
+    auto undamaged = host.offline ? load_state_before_run(host.files, options.paths)
+                                  : load_undamaged_state(host.files, options.paths, host.boot_id);
+    state = std::move(undamaged).value_or(State());
   } else if (kept_from_us) {
     notes.emplace_back(
         "only root may read what rdma-configd remembers of this document, so removals and values that an "

@@ -20,8 +20,8 @@ void claim_put_back(const model::Plan& plan, const Observation& now, State& stat
 /// Drops records of kernel objects that are gone, of limits that hold no longer, and of what was given back.
 void forget(const Observation& now, State& state);
 
-/// After undoing: records of interfaces that had to be re-created speak of the new ones, and objects that
-/// could not be removed are known as ours, so that the next run removes them.
+/// After undoing: records of re-created interfaces refer to the new ones, and objects that could not be
+/// removed are recorded as ours, so that the next run removes them.
 void reinstate(const model::Plan& plan, const Observation& now, State& state);
 
 }  // namespace rdmacfg::core

@@ -15,8 +15,8 @@ using base::Result;
 
 namespace {
 
-/// The journal goes, wherever it is. If that of a hold stays in /var, each run would take the hold for an
-/// interrupted one: a record of a hold that is over counts instead.
+/// Removes the journal, wherever it is. Every later run would take a hold whose journal stays in /var for an
+/// interrupted one, so a record that the hold is over takes its place.
 Result<void> remove_journals(system::Host& host, const Options& options, const State& state) {
   auto done = host.files.remove(options.paths.journal);
   if (host.offline) return done;
@@ -44,8 +44,8 @@ Result<void> hold_state(system::Host& host, const Options& options, const State&
   return {};
 }
 
-/// Before a run is undone that cannot restore state.json: its journal, with the state from before, counts in
-/// the runtime directory.
+/// Before undoing a run that cannot restore state.json: copies its journal, with the state from before, to
+/// the runtime directory, where it takes precedence.
 void keep_before(system::Host& host, const Options& options) {
   if (host.offline || options.bracket.holds) return;
   auto journal = load_journal(host.files, options.paths.journal);
@@ -91,7 +91,7 @@ std::optional<base::Error> settle(system::Host& host, const Options& options, co
 void abandon(system::Host& host, const Options& options, const State& on_disk, const State& state,
              model::Report& report) {
   Result<void> done;
-  // A run that wrote it and could not be committed may not have been able to restore it.
+  // A run that wrote it, and then failed to commit, may have failed to restore it.
   const auto now = load_state(host.files, options.paths.state);
   if (!(state == on_disk) || !now || !(*now == state))
     done = save_state(host.files, options.paths.state, state);

@@ -78,6 +78,11 @@ struct Attempt {
   std::optional<Observation> now;  ///< afterwards; of a success always there
 };
 
+/// Records the objects of a plan that was undone, of every kind that can be observed.
+void reinstate_undone(system::Host& host, const Plan& plan, State& state) {
+  if (auto after = observe_what_can_be(host, keys_of(state, plan))) reinstate(plan, *after, state);
+}
+
 class Transaction {
  public:
   explicit Transaction(const RunInput& input)
@@ -93,7 +98,7 @@ class Transaction {
       attempt.error = std::move(outcome.error);
       attempt.left_over = undo(plan, host_);
       attempt.lost = outcome.touched.put_back(host_);
-      if (auto after = observe_host(host_, keys_of(state, plan))) reinstate(plan, *after, state);
+      reinstate_undone(host_, plan, state);
       return attempt;
     }
     remember(plan, *attempt.now, state);
@@ -205,7 +210,7 @@ std::vector<std::string> undo_rest(const RunInput& input, const Plan& plan, cons
   }
   if (rest.changes.empty()) return {};
   auto left = undo(rest, input.host);
-  if (auto after = observe_host(input.host, keys_of(state, rest))) reinstate(rest, *after, state);
+  reinstate_undone(input.host, rest, state);
   return left;
 }
 
@@ -367,8 +372,7 @@ RunOutcome run_plan(const RunInput& input, State& state, Report planned) {
   report.resources = resources;
   report.error = std::move(error);
   for (auto& left : undo(carried_out, input.host)) report.left_over.push_back(std::move(left));
-  if (auto after = observe_host(input.host, keys_of(before, carried_out)))
-    reinstate(carried_out, *after, before);
+  reinstate_undone(input.host, carried_out, before);
   state = std::move(before);
   report.exit = report.left_over.empty() ? Exit::kUndone : Exit::kUndoIncomplete;
   if (input.earlier == nullptr) abandon(input.host, input.options, input.on_disk, state, report);
@@ -379,7 +383,7 @@ void undo_earlier(const config::Document& document, system::Host& host, const Op
                   const EarlierRun& earlier, Report& report) {
   for (auto& left : undo(earlier.plan, host)) report.left_over.push_back(std::move(left));
   auto state = earlier.before;
-  if (auto after = observe_host(document, host, keys_of(state, earlier.plan), ObserveOptions{})) {
+  if (auto after = observe_what_can_be(document, host, keys_of(state, earlier.plan))) {
     reinstate(earlier.plan, *after, state);
     forget(*after, state);
   }

@@ -57,6 +57,8 @@ std::string degraded_text(std::vector<std::string> reasons) {
 
 bool is_damage(const base::Error& error) {
   if (error.code == base::Code::kInvalid || system::is_unusable(error)) return true;
+  // A file is in the place of the folder of records.
+  if (error.sys_errno == ENOTDIR) return true;
   // The medium has lost it.
   return error.sys_errno == EIO || error.sys_errno == EUCLEAN || error.sys_errno == EBADMSG;
 }

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "store/damage.hpp"
 #include "store/json_file.hpp"
 #include "store/value_json.hpp"
 
@@ -16,7 +17,7 @@ namespace {
 
 constexpr int kHeldSchema = 1;
 
-/// A read that fails once may be none.
+/// Retries a read that fails: the error may be transient.
 template <class Load>
 auto load_twice(const Load& load) {
   auto loaded = load();
@@ -24,7 +25,7 @@ auto load_twice(const Load& load) {
   return loaded;
 }
 
-/// Of one that is damaged, or not understood as a whole, nothing, as a run that sets it aside.
+/// Empty when it is damaged or only partly understood: a run would set it aside.
 Result<State> read_whole_state(system::Files& files, const Paths& paths) {
   std::vector<std::string> dropped;
   auto state = load_state(files, paths.state, &dropped);
@@ -67,7 +68,13 @@ std::optional<State> load_undamaged_state(system::Files& files, const Paths& pat
   auto held = load_held_record(files, paths, boot_id);
   if (held && *held && (!state || (*held)->on_disk == *state)) return std::move((*held)->journal.before);
   if (state) return std::move(*state);
-  return std::nullopt;
+  return is_damage(state.error()) ? load_state_before_run(files, paths) : std::nullopt;
+}
+
+std::optional<State> load_state_before_run(system::Files& files, const Paths& paths) {
+  auto journal = load_twice([&] { return load_journal(files, paths.journal); });
+  if (!journal || !*journal) return std::nullopt;
+  return std::move((*journal)->before);
 }
 
 Result<State> load_known_state(system::Files& files, const Paths& paths, const std::string& boot_id) {

@@ -29,9 +29,13 @@ base::Result<void> save_held_record(system::Files& files, const Paths& paths, He
 /// who only look.
 base::Result<State> load_known_state(system::Files& files, const Paths& paths, const std::string& boot_id);
 
-/// Of damaged records, what a run goes by that sets them aside; nothing when all of it is lost.
+/// Of damaged records, the state that a run starts from once it has set them aside: with state.json damaged,
+/// the held record's, else that of the journal of an interrupted run. Nothing when all of it is lost.
 std::optional<State> load_undamaged_state(system::Files& files, const Paths& paths,
                                           const std::string& boot_id);
+
+/// The state from before an interrupted run, as its journal in /var has it; nothing without a journal.
+std::optional<State> load_state_before_run(system::Files& files, const Paths& paths);
 
 /// The journal of a run that has not come to its end, in the runtime directory or in /var.
 base::Result<std::optional<Journal>> load_open_journal(system::Files& files, const Paths& paths,

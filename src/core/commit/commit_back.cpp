@@ -29,8 +29,8 @@ namespace {
 
 constexpr const char* kLetBe = "was rolled back to this value, which stays until the next apply or boot";
 
-/// Adds to `state` the records of later runs, of which the plan of the apply that was undone does not speak:
-/// with them it goes as it came.
+/// Adds the records of runs that followed the undone apply to `state`: its plan does not cover them, and
+/// without a record their objects would stay for good.
 /// @param taken  the part of the plan that could be undone
 /// @return whether there are any
 bool add_later_records(const State& now, const model::Plan& plan, const model::Plan& taken,
@@ -55,12 +55,6 @@ bool add_later_records(const State& now, const model::Plan& plan, const model::P
     any = true;
   }
   return any;
-}
-
-/// The host without the kinds that cannot be observed, as with a link in the place of a file of ours.
-Result<Observation> observe_what_can_be(const model::Plan& plan, system::Host& host) {
-  const auto any = [](const std::string& /*kind*/) { return true; };
-  return observe_host(config::Document{}, host, keys_of({}, plan), {.may_fail = any});
 }
 
 }  // namespace
@@ -154,7 +148,7 @@ Report Run::held_again(const Unconfirmed& waiting, Report report) {
   if (succeeded(again)) {
     report.left_over.clear();
   } else if (again.exit != Exit::kUndoIncomplete) {
-    // The rollback is recorded, or stays to be: that nothing has changed would not be true.
+    // The rollback is recorded or still due, so exit status 1 (nothing has changed) would be wrong.
     again.exit = Exit::kUndoIncomplete;
     again.left_over.push_back(fmt::format(
         "the apply of generation {} was rolled back, but the host is not yet as before", waiting.generation));
@@ -269,7 +263,7 @@ Result<void> Run::keep_undone(const State& state, const Journal* open, Report& r
   const auto& paths = context_.options.paths;
   auto done = save_state(files(), paths.state, state);
   if (done) {
-    // It has what holds recorded meanwhile.
+    // state.json now has the records that holds kept there.
     const auto gone = open == nullptr ? files().remove(paths.held) : Result<void>();
     if (!gone) note(report, gone.error());
     return {};
@@ -291,8 +285,8 @@ Result<bool> Run::record_undone(RollbackRecord rollback_record, const Observatio
                                 const Journal* open, Report& report) {
   const auto& plan = rollback_record.plan;
   auto state = std::move(rollback_record.before);
-  // Settings of a device that was removed during the apply went with it; objects made of the same name on
-  // the one that came after is not undone, and known by its own record.
+  // Settings of a device that was removed during the apply went with it. Objects of the same name on its
+  // successor are not undone and have records of their own.
   model::Plan taken;
   for (const auto& change : plan.changes) {
     if (can_be_undone(change, observation.world)) taken.changes.push_back(change);
@@ -300,7 +294,7 @@ Result<bool> Run::record_undone(RollbackRecord rollback_record, const Observatio
   reinstate(taken, observation, state);
   const auto now = remembered();
   if (!now) return base::fail(now.error());
-  // Of a state that is lost nobody knows whether it had any.
+  // A lost state may have had such records.
   const bool later = !*now || add_later_records(**now, plan, taken, observation, state);
   if (auto done = keep_undone(state, open, report); !done) return base::fail(done.error());
   return later;
@@ -319,7 +313,7 @@ Result<bool> Run::undone(const RollbackRecord& rollback_record, Report& report) 
   bool whole =
       report.left_over.empty() && !another && !rollback_record.in_two_runs && !rollback_record.partial;
   if (!observation) {
-    auto rest = observe_what_can_be(plan, context_.host);
+    auto rest = observe_what_can_be(context_.host, keys_of({}, plan));
     if (!rest) return base::fail(rest.error());
     observation = std::move(*rest);
   }

@@ -49,8 +49,8 @@ Result<void> Run::load() {
   if (context_.host.boot_id.empty())
     return base::fail(base::Code::kIo, "/proc/sys/kernel/random/boot_id cannot be read; nothing was changed");
   std::vector<std::string> reasons;
-  // A file in the place of a folder keeps every record out of it. Without the folder the records are absent,
-  // which a run can live with.
+  // A file in the place of a folder makes every read and write below it fail. Once it is set aside, the
+  // records are absent, which a run copes with.
   const auto& ledger = context_.paths.ledger;
   for (const auto& folder : {ledger.substr(0, ledger.rfind('/')), context_.paths.texts}) {
     const auto names = files().list(folder);
@@ -169,7 +169,7 @@ Result<void> Run::keep_text(Application& work) {
   if (!work.needs_text) return {};
   work.needs_text = false;
   auto done = save_texts(files(), context_.paths.texts, work.number, work.document, request_.of_others);
-  // A run that was killed may have written it without the folder, and then nothing is written now.
+  // A killed run may have written the file without syncing its folder; the save above then wrote nothing.
   if (done) done = files().sync(context_.paths.texts);
   if (done) return {};
   if (holds(work)) {

@@ -120,10 +120,10 @@ class Run {
   /// Leftovers of a failed commit() are named.
   void tell_ambiguous(model::Report& report) const;
 
-  /// Takes an apply of this boot back, setting by setting, and records what is there then.
+  /// Undoes an apply of this boot, setting by setting, and records the result.
   /// @return false when something is left to do: settings that could not be restored, or objects made for the
-  /// generation after that apply, such as for a device that came meanwhile. An error when that could not be
-  /// recorded: the rollback is not over then, and its records stay.
+  /// generation after that apply, such as for a device that came meanwhile. An error when the result
+  /// could not be recorded: the rollback is not over then, and its records stay.
   base::Result<bool> undone(const RollbackRecord& rollback_record, model::Report& report);
 
   /// The records of undone().
@@ -132,10 +132,10 @@ class Run {
   base::Result<bool> record_undone(RollbackRecord rollback_record, const Observation& observation,
                                    const Journal* open, model::Report& report);
 
-  /// The state as remembered now; nothing where it is lost: damaged records are set aside.
+  /// The current state; nothing where it is lost. Sets damaged records aside.
   base::Result<std::optional<State>> remembered();
 
-  /// The state goes to disk: to the runtime directory where state.json cannot be written.
+  /// Writes the state to state.json, or to the runtime directory where that fails.
   base::Result<void> keep_undone(const State& state, const Journal* open, model::Report& report);
 
   /// The active document was applied once more, and that was taken back: the state that the host keeps in

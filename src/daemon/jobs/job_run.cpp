@@ -182,10 +182,12 @@ Result<std::optional<config::Document>> active_document(const core::Request& req
     return base::fail(Code::kRefused,
                       "the active document cannot be read, so only root may change it: " + why);
   };
-  const auto ledger = core::read_ledger(context.host.files, context.paths);
-  if (!ledger) return unknown(ledger.error().message);
-  if (ledger->active == 0) return std::optional<config::Document>{};
-  auto texts = core::read_texts(context.host.files, context.paths, ledger->active);
+  const auto now = core::look_up_ledger(context.host.files, context.paths);
+  if (!now) return unknown(now.error().message);
+  const auto active = now->ledger.active;
+  if (active == 0 && now->lost && now->damage) return unknown(now->damage->message);
+  if (active == 0) return std::optional<config::Document>{};
+  auto texts = core::read_texts(context.host.files, context.paths, active);
   if (!texts) return unknown(texts.error().message);
   auto document = core::parse_again(std::move(*texts), request.host_name);
   if (model::has_errors(document.diagnostics))

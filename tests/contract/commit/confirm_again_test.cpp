@@ -191,7 +191,7 @@ TEST_F(Again, AReadThatFailsOnceDoesNotMakeItAgain) {
   EXPECT_EQ(difference(host.dump(), drifted), "");
 }
 
-/// Without its record the document would be made again instead of what was there before.
+/// Without its record, the document would be applied again instead of rolled back.
 TEST_F(Again, AReadThatFailsOnceDoesNotHideThatItWasInterrupted) {
   const core::GenerationPaths paths;
   Host other(two_ports());

@@ -6,6 +6,7 @@
 #include "catalog/all.hpp"
 #include "contract/commit_host.hpp"
 #include "store/damage.hpp"
+#include "store/state.hpp"
 
 namespace rdmacfg::contract {
 namespace {
@@ -246,7 +247,7 @@ TEST(Damaged, AReadThatFailsOnceHidesNoKeyOfANewerVersion) {
   }
 }
 
-/// It holds everything that is remembered, so nothing is removed.
+/// The folder has all records. Without them nothing is removed.
 TEST(Damaged, AFileInThePlaceOfTheFolderOfRecords) {
   const std::string folder = "/var/lib/rdma-configd";
   auto host = second_active();
@@ -263,8 +264,8 @@ TEST(Damaged, AFileInThePlaceOfTheFolderOfRecords) {
   EXPECT_FALSE(why_degraded(*host).empty());
 }
 
-/// As the next apply, which sets it aside and goes by state.json.
-TEST(Damaged, ADiffWithoutTheRecordOfHoldsShowsRemovals) {
+/// The next apply sets the record aside, uses state.json and makes the same removals.
+TEST(Damaged, ADiffWithADamagedRecordOfHoldsShowsRemovals) {
   Host host(two_ports());
   ASSERT_TRUE(applied(host.commit(std::string(kFirst) + "[[ipoib.pkey]]\npkey = 0x8002\n")));
   host.kernel().files.content[kStatePaths.held] = "{";
@@ -274,6 +275,26 @@ TEST(Damaged, ADiffWithoutTheRecordOfHoldsShowsRemovals) {
   ASSERT_EQ(report.plan.changes.size(), 1U);
   EXPECT_EQ(report.plan.changes[0].operation, model::Operation::kDelete);
   EXPECT_FALSE(report.notes.empty());
+}
+
+/// The next apply starts from the state in the journal and makes the same removals.
+TEST(Damaged, ADiffWithADamagedStateUsesTheJournal) {
+  Host host(two_ports());
+  ASSERT_TRUE(applied(host.commit(std::string(kFirst) + "[[ipoib.pkey]]\npkey = 0x8002\n")));
+  auto ports = host.kernel().host();
+  const auto known = core::load_state(ports.files, kStatePaths.state);
+  ASSERT_TRUE(known);
+  ASSERT_TRUE(core::write_journal(ports.files, kStatePaths.journal,
+                                  {.boot_id = ports.boot_id, .plan = {}, .before = *known}));
+  host.kernel().files.content[kStatePaths.state] = "{";
+  const auto diff = core::diff(document_of(kFirst, host.name), ports);
+  EXPECT_EQ(diff.exit, Exit::kDiffers) << text_of(diff);
+  const auto apply = host.commit(kFirst);
+  EXPECT_TRUE(applied(apply)) << text_of(apply);
+  for (const auto* report : {&diff, &apply}) {
+    ASSERT_EQ(report->plan.changes.size(), 1U) << text_of(*report);
+    EXPECT_EQ(report->plan.changes[0].operation, model::Operation::kDelete);
+  }
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 
 #include "contract/commit_host.hpp"
+#include "store/damage.hpp"
 
 namespace rdmacfg::contract {
 namespace {
@@ -102,23 +103,49 @@ TEST_F(ImageTest, OneThatSystemdHasNoTimeForTakesNoNameBack) {
   EXPECT_EQ(status_of(again, "initramfs"), Status::kDone);
 }
 
+/// As a daemon that starts after a crash.
+std::optional<Report> resume_after_crash(Host& host) {
+  std::optional<Report> out;
+  host.with([&](core::Context& context) {
+    out = daemon::resume(SlowSteps::kByLaterJob, kDutiesByItself, context);
+    return Report{};
+  });
+  return out;
+}
+
 TEST(Resume, WhatIsActiveIsHeldAndNothingElseRead) {
   Host host(two_ports());
-  const auto resume = [&] {
-    std::optional<Report> out;
-    host.with([&](core::Context& context) {
-      out = daemon::resume(SlowSteps::kByLaterJob, kDutiesByItself, context);
-      return Report{};
-    });
-    return out;
-  };
-  EXPECT_FALSE(resume()) << "nothing is active: the configuration is all there is";
+  EXPECT_FALSE(resume_after_crash(host)) << "nothing is active: the configuration is all there is";
   ASSERT_TRUE(applied(host.commit(kFirst)));
-  const auto report = resume();
+  const auto report = resume_after_crash(host);
   ASSERT_TRUE(report);
   EXPECT_TRUE(applied(*report)) << text_of(*report);
   EXPECT_THAT(text_of(*report), HasSubstr("still enforcing generation 1"));
   EXPECT_EQ(host.ledger().active, 1U);
+}
+
+/// Nobody knows the active generation then, and the configuration is applied.
+TEST(Resume, AFileInThePlaceOfTheRecordsStopsNeitherLooksNorTheDaemon) {
+  const std::string folder = "/var/lib/rdma-configd";
+  Host host(two_ports());
+  ASSERT_TRUE(applied(host.commit(kFirst)));
+  auto& content = host.kernel().files.content;
+  std::erase_if(content, [&](const auto& file) { return file.first.starts_with(folder + "/"); });
+  content[folder] = "";
+  host.kernel().set_mtu("ib0", 2044);
+
+  auto ports = host.kernel().host();
+  const auto diff = core::diff(document_of(kFirst), ports);
+  EXPECT_EQ(diff.exit, Exit::kDiffers) << text_of(diff);
+  EXPECT_TRUE(model::has_note(diff.notes, model::Note::Sort::kDamage));
+  const auto look = host.with([](core::Context& context) { return core::look(kDutiesByItself, context); });
+  EXPECT_FALSE(look.error) << text_of(look);
+
+  EXPECT_FALSE(resume_after_crash(host));
+  const auto report = duty(host, SlowSteps::kByLaterJob, kFirst);
+  EXPECT_TRUE(applied(report)) << text_of(report);
+  EXPECT_THAT(host.dump(), HasSubstr("mtu 65520"));
+  EXPECT_FALSE(core::degraded(ports.files).empty());
 }
 
 TEST(GiveWay, WhatSomebodyHasAppliedMeanwhileIsHeld) {

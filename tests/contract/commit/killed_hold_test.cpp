@@ -94,9 +94,9 @@ TEST(KilledHold, TheNextOneForgetsNothingThoughNothingCanBeWritten) {
   EXPECT_GT(n, 5U);
 }
 
-/// /var became read-only while a hold was under way that recorded nothing new. The journal speaks of objects
-/// that others may have replaced since.
-TEST(KilledHold, OneThatOnlyLeftItsJournalIsNotFinishedAgainAndAgain) {
+/// /var becomes read-only during a hold that records nothing new. Others may have replaced the objects in its
+/// journal since.
+TEST(KilledHold, AJournalThatStaysIsRecoveredFromOnce) {
   const std::string var = "/var/lib/rdma-configd/";
   Host host(two_ports());
   EXPECT_TRUE(applied(host.commit(kTwoChildren)));
@@ -120,7 +120,7 @@ TEST(KilledHold, OneThatOnlyLeftItsJournalIsNotFinishedAgainAndAgain) {
 }
 
 /// Also where state.json was written, and can be neither followed by the ledger nor restored.
-TEST(UndoneApply, ForgetsNothingThoughVarBecomesFullOnTheWay) {
+TEST(UndoneApply, ForgetsNothingWhenVarFillsUpMeanwhile) {
   const auto first = std::string(kFirst) + "[[ipoib.pkey]]\npkey = 0x8002\n";
   const auto second = std::string(kFirst) + "[[ipoib.pkey]]\npkey = 0x8003\n";
   std::size_t n = 1;

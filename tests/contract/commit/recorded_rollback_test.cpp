@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rollback is over once everything that it has made is known as ours: in state.json, or, where that cannot
-// be written, in the runtime directory. Its exit status says whether the host is as before.
+// A rollback is over once state.json, or the runtime directory where that cannot be written, records all
+// objects that it made as ours. Its exit status says whether the host is as before.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -46,8 +46,8 @@ std::unique_ptr<Host> waiting_without_interface() {
   return host;
 }
 
-/// The daemon goes on, and everything can be written: the P_Key interface is there, and known as ours, so
-/// that it goes with its section.
+/// Once everything can be written again, the daemon's hold makes the P_Key interface and records it as ours:
+/// an apply without its section removes it.
 void goes_with_its_section(Host& host) {
   host.kernel().faults.clear();
   const auto held = host.hold();
@@ -73,7 +73,7 @@ std::vector<RollbackCase> rollback_cases() {
                                                                       }}};
 }
 
-TEST(RecordedRollback, AStateThatCannotBeWrittenIsKeptInRun) {
+TEST(RecordedRollback, KeepsAStateThatCannotBeWrittenInRun) {
   for (const int err : {EIO, ENOSPC, EDQUOT, EROFS}) {
     for (const auto& rollback_case : rollback_cases()) {
       SCOPED_TRACE(fmt::format("{}: errno {}", rollback_case.name, err));
@@ -89,7 +89,7 @@ TEST(RecordedRollback, AStateThatCannotBeWrittenIsKeptInRun) {
   }
 }
 
-TEST(RecordedRollback, WithoutAPlaceForTheStateItIsNotOver) {
+TEST(RecordedRollback, IsNotOverWhileTheStateCanBeWrittenNowhere) {
   for (const auto& rollback_case : rollback_cases()) {
     SCOPED_TRACE(rollback_case.name);
     auto host = waiting_without_interface();
@@ -105,8 +105,8 @@ TEST(RecordedRollback, WithoutAPlaceForTheStateItIsNotOver) {
   }
 }
 
-/// /var becomes full at any call of it, and can be written again later.
-TEST(RecordedRollback, ForgetsNothingThoughVarBecomesFullOnTheWay) {
+/// /var fills up at any call of the rollback, and can be written again later.
+TEST(RecordedRollback, ForgetsNothingWhenVarFillsUpMeanwhile) {
   for (const auto& rollback_case : rollback_cases()) {
     bool reached = true;
     for (std::size_t n = 1; reached; ++n) {
@@ -124,7 +124,7 @@ TEST(RecordedRollback, ForgetsNothingThoughVarBecomesFullOnTheWay) {
   }
 }
 
-/// The hold has made the interface again since: the record from before the apply speaks of another one.
+/// A hold has re-created the interface: the record from before the apply refers to its predecessor.
 TEST(RecordedRollback, AReadThatFailsOnceForgetsNothing) {
   Host host(two_ports());
   ASSERT_TRUE(applied(host.commit(kChildOfRollback)));
@@ -156,7 +156,7 @@ TEST(RecordedRollback, ADamagedStateIsSetAside) {
   goes_with_its_section(*host);
 }
 
-/// Exit status 1 would say that nothing has changed, and the ledger has.
+/// The ledger has changed, so exit status 1 (nothing has changed) would be wrong.
 TEST(RecordedRollback, AHostThatCannotBeHeldAfterwardsIsNamed) {
   auto host = waiting_without_interface();
   host->kernel().reboot();
@@ -171,7 +171,7 @@ TEST(RecordedRollback, AHostThatCannotBeHeldAfterwardsIsNamed) {
   goes_with_its_section(*host);
 }
 
-/// An interface that is in use just then cannot be removed; the daemon removes it later.
+/// An interface that is in use cannot be removed; the daemon removes it later.
 void is_removed_later(Host& host) {
   EXPECT_TRUE(has_pkey_interface(host));
   EXPECT_EQ(host.ledger().active, 1U);
@@ -212,6 +212,32 @@ TEST(UndoneApply, AnInterfaceThatCannotBeRemovedIsStillOurs) {
   }
 }
 
+/// A link replaces the file of another kind at any call of the apply.
+TEST(UndoneApply, RecordsOtherKindsWhereOneCannotBeObserved) {
+  const std::string threshold = "[[sysctl]]\nkey = \"net.ipv4.neigh.default.gc_thresh1\"\nvalue = 4096\n";
+  bool reached = true;
+  std::size_t undone = 0;
+  for (std::size_t n = 1; reached; ++n) {
+    SCOPED_TRACE(fmt::format("a link from call {} on", n));
+    Host host(two_ports());
+    host.kernel().sysctl.set("net/ipv4/neigh/default/gc_thresh1", "128");
+    ASSERT_TRUE(applied(host.commit(kFirst + threshold)));
+    auto& faults = host.kernel().faults;
+    auto& links = host.kernel().files.links;
+    faults.clear();
+    faults.refuse("generations.json: write", EIO);
+    faults.refuse("ib0.8002: delete", EBUSY);
+    faults.before(n, [&links] { links.insert("/etc/sysctl.d/zz-rdma-configd.conf"); });
+    (void)host.commit(kChildOfRollback + threshold);
+    reached = faults.calls() >= n;
+    links.clear();
+    if (!has_pkey_interface(host)) continue;  // nothing was begun
+    ++undone;
+    is_removed_later(host);
+  }
+  EXPECT_GT(undone, 2U);
+}
+
 /// The administrator's success ends what was damaged, but /var still lacks the record.
 TEST(RecordedConfirmation, AStateThatCannotBeWrittenKeepsTheHostDegraded) {
   Host host(two_ports());
@@ -226,8 +252,8 @@ TEST(RecordedConfirmation, AStateThatCannotBeWrittenKeepsTheHostDegraded) {
   goes_with_its_section(host);
 }
 
-/// A link in the place of a file of ours keeps its kind from being observed, and no other.
-TEST(RecordedRollback, AFileThatCannotBeSeenKeepsNothingElseFromBeingRecorded) {
+/// A link in the place of one of our files hides only the kind that reads it.
+TEST(RecordedRollback, RecordsOtherKindsWhereOneCannotBeObserved) {
   Host host(two_ports());
   host.kernel().sysctl.set("net/ipv4/neigh/default/gc_thresh1", "128");
   ASSERT_TRUE(applied(host.commit(kChildOfRollback)));
