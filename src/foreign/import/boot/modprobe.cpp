@@ -61,7 +61,18 @@ class Options {
       return;
     }
     if (words.size() < 2) return;
+    if (words.front() == "include") {
+      claims_.pass(where,
+                   fmt::format("include {0}: kmod ignores this line, module-init-tools reads that file; "
+                               "to take it over, write import modprobe {0}",
+                               words[1]));
+      return;
+    }
     const auto module = underscored(words[1]);
+    if (words.front() == "options" && module == "sunrpc") {
+      claims_.pass(where, "options sunrpc: NFS uses them over every transport; keep this line");
+      return;
+    }
     if (words.front() == "options" && tell_lnet_options(where, module, line, claims_)) return;
     if (!is_rdma_module(module)) return by_another(where, words);
     if (words.front() != "options") {
