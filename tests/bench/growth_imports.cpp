@@ -100,6 +100,11 @@ std::vector<ImportSample> network_manager_imports() {
            "[connection]\nid=ib0\ntype=infiniband\ninterface-name=ib0\n[infiniband]\nmac-address=80:00:00:48:"
            "fe:80:00:00:00:00:00:00:00:02:c9:03:00:00:00:00\ntransport-mode=datagram\n",
            [](int i) { return fmt::format("what{}={}\n", i + 1, i); }),
+      file("nm", "removed devices", "/etc/NetworkManager/conf.d/a.conf", "[keyfile]\n",
+           [](int i) {
+             return fmt::format(
+                 "unmanaged-devices+=interface-name:ib{0}\nunmanaged-devices-=interface-name:x{0}\n", i);
+           }),
   };
 }
 
@@ -240,6 +245,17 @@ std::vector<ImportSample> fabric_imports() {
   return {
       file("sysfs", "attributes", "/etc/sysfs.conf", "",
            [](int i) { return fmt::format("class/net/ib{}/mode = connected\n", i); }),
+      {"sysfs", "merged profiles",
+       [](int n) {
+         const auto sections = [n](const char* name) {
+           return lines(n, [name](int i) {
+             return fmt::format("[s{0}]\ntype=sysctl\nnet.smc.{1}{0}={0}\n", i, name);
+           });
+         };
+         return std::map<std::string, std::string>{{"/etc/tuned/active_profile", "a b\n"},
+                                                   {"/etc/tuned/a/tuned.conf", sections("a")},
+                                                   {"/etc/tuned/b/tuned.conf", sections("b")}};
+       }},
       file("opensm", "partitions", "/etc/opensm/partitions.conf", "",
            [](int i) { return fmt::format("p{}={:#x},ipoib : ALL=full;\n", i, i + 1); }),
       file("opensm", "refused partitions", "/etc/opensm/partitions.conf", "",

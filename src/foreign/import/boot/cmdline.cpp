@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernel command line, as the initramfs reads it (dracut.cmdline(7), nm-initrd-generator(8)): ip=,
-// ib.pkey=, rd.route=, nameserver=, and options of RDMA modules.
+// ib.pkey=, rd.route=, nameserver=, options of RDMA modules, and sysctl.KEY= (kernel-parameters.txt).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,9 @@
 #include <vector>
 
 #include "base/text.hpp"
+#include "foreign/import/boot/cmdline_kept.hpp"
 #include "foreign/import/boot/shell_variables.hpp"
+#include "foreign/import/boot/sysctl.hpp"
 #include "foreign/import/formats.hpp"
 #include "foreign/inet.hpp"
 #include "foreign/syntax/kernel_words.hpp"
@@ -50,7 +52,7 @@ bool is_method(std::string_view word) {
 
 class CommandLine {
  public:
-  explicit CommandLine(Claims& claims) : claims_(claims) {}
+  explicit CommandLine(Claims& claims) : claims_(claims), sysctls_(claims) {}
 
   /// Before all others: dracut takes ifname= wherever it stands.
   void take_name(std::string_view word, const Place& where) {
@@ -62,6 +64,7 @@ class CommandLine {
     const auto equals = word.find('=');
     const auto key = word.substr(0, equals);
     const auto value = equals == std::string_view::npos ? std::string_view() : word.substr(equals + 1);
+    if (tell_kept_word(where, key, value, claims_)) return;
     if (key == "ip") {
       ip(value, where);
     } else if (key == "ib.pkey") {
@@ -81,6 +84,9 @@ class CommandLine {
     } else if ((key.ends_with("nvmf.discover") && value.starts_with("rdma")) ||
                (key == "rd.iscsi.transport" && value == "iser")) {
       claims_.pass(where, fmt::format("{}={}: is for the initramfs; keep this word", key, value));
+    } else if (key.starts_with(kSysctlWord)) {
+      const auto setting = word.substr(kSysctlWord.size());
+      if (sysctls_.is_ours(setting)) sysctls_.line(where, setting);
     } else if (const auto dot = key.find('.'); dot != std::string_view::npos) {
       std::string module(key.substr(0, dot));
       std::replace(module.begin(), module.end(), '-', '_');
@@ -317,6 +323,7 @@ class CommandLine {
     std::string interface, gateway, words;
   };
   Claims& claims_;
+  SysctlSettings sysctls_;
   std::map<std::string, Interface, std::less<>> found_;
   std::set<std::string, std::less<>> loaded_;  ///< modules that are loaded at each start
   std::vector<Late> routes_;

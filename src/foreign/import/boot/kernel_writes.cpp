@@ -4,11 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstddef>
-#include <span>
 
 #include "foreign/import/boot/script_sections.hpp"
-#include "foreign/import/formats.hpp"
+#include "foreign/import/boot/sysctl.hpp"
 #include "foreign/import/managers/ifupdown_hooks.hpp"
 #include "foreign/inet.hpp"
 
@@ -51,8 +49,7 @@ void KernelWrites::refuse(const Place& where, std::string_view path, std::string
 }
 
 void KernelWrites::set(const Place& where, std::string_view key, std::string_view value) {
-  if (sysctls_.empty() || sysctls_.back().first != where.file) sysctls_.push_back({where.file, {}});
-  sysctls_.back().second[where.line] = fmt::format("{} = {}", key, value);
+  sysctls_.emplace_back(where, fmt::format("{} = {}", key, value));
 }
 
 void KernelWrites::finish() {
@@ -60,15 +57,9 @@ void KernelWrites::finish() {
     settle(interface);
     claims_.interfaces.push_back(std::move(interface));
   }
-  for (const auto& [path, lines] : sysctls_) {
-    File file{path, ""};
-    int number = 1;
-    for (const auto& [line, text] : lines) {
-      file.text.append(static_cast<std::size_t>(line - number), '\n').append(text);
-      number = line;
-    }
-    parse_sysctl(std::span(&file, 1), claims_);
-  }
+  SysctlSettings settings(claims_);
+  for (const auto& [where, text] : sysctls_) settings.line(where, text);
+  settings.finish();
 }
 
 bool KernelWrites::of_interface(const Place& where, std::string_view path, std::string_view value) {

@@ -33,8 +33,7 @@ class KernelWrites {
 
   Claims& claims_;
   std::map<std::string, Interface, std::less<>> found_;
-  std::vector<std::pair<std::string, std::map<int, std::string>>>
-      sysctls_;  ///< lines of sysctl.d(5), by file
+  std::vector<std::pair<Place, std::string>> sysctls_;  ///< lines of sysctl.d(5), in the order of writing
 };
 
 /// A text without the quotes around it.

@@ -62,6 +62,7 @@ class Options {
     }
     if (words.size() < 2) return;
     const auto module = underscored(words[1]);
+    if (tell_kept(where, words)) return;
     if (words.front() == "options" && tell_lnet_options(where, module, line, claims_)) return;
     if (!is_rdma_module(module)) return by_another(where, words);
     if (words.front() != "options") {
@@ -129,6 +130,20 @@ class Options {
   }
 
  private:
+  /// Lines that stay in force, or name another file. @return whether it is such a line
+  bool tell_kept(const Place& where, const std::vector<std::string_view>& words) {
+    if (words.front() == "include") {
+      claims_.pass(where,
+                   fmt::format("include {0}: kmod ignores this line, module-init-tools reads that file; "
+                               "to take it over, write import modprobe {0}",
+                               words[1]));
+      return true;
+    }
+    if (words.front() != "options" || words[1] != "sunrpc") return false;
+    claims_.pass(where, "options sunrpc: NFS uses them over every transport; keep this line");
+    return true;
+  }
+
   /// Commands for another module, or for a name, by which modprobe loads one of RDMA.
   void by_another(const Place& where, const std::vector<std::string_view>& words) {
     const auto command = words.front();

@@ -11,6 +11,7 @@
 
 #include "base/text.hpp"
 #include "foreign/import/boot/script_kept.hpp"
+#include "foreign/import/boot/sysctl.hpp"
 #include "foreign/import/formats.hpp"
 #include "foreign/import/rdma/interface_users.hpp"
 #include "foreign/import/rdma/lustre.hpp"
@@ -172,8 +173,8 @@ bool sets_kernel(std::string_view text, const Claims& claims) {
     // Of all interfaces, the settings that `import sysctl` reads.
     if (name != "all" && name != "default") continue;
     const auto key = rest.substr(std::min(name.size() + 1, rest.size()));
-    constexpr auto kOfRails =
-        std::to_array<std::string_view>({"arp_ignore", "arp_announce", "arp_filter", "rp_filter"});
+    constexpr auto kOfRails = std::to_array<std::string_view>(
+        {"arp_ignore", "arp_announce", "arp_filter", "rp_filter", "accept_local"});
     if (parent.find("conf") != std::string_view::npos &&
         std::find(kOfRails.begin(), kOfRails.end(), key.substr(0, key.find_first_of("= \t"))) !=
             kOfRails.end())
@@ -221,6 +222,16 @@ bool writes(const std::vector<std::string>& words) {
                      [](const std::string& word) { return word.starts_with('>'); });
 }
 
+/// "sysctl -w net.rds.ib.max_send_wr=8", "echo 8 > /proc/sys/net/rds/ib/max_send_wr".
+bool sets_rdma_module(const std::vector<std::string>& words) {
+  constexpr std::string_view kProc = "/proc/sys/";
+  return std::any_of(words.begin() + 1, words.end(), [&](std::string_view word) {
+    word.remove_prefix(std::min(word.find_first_not_of('>'), word.size()));
+    const bool file = word.starts_with(kProc);
+    return (file || words.front() == "sysctl") && is_rdma_setting(file ? word.substr(kProc.size()) : word);
+  });
+}
+
 /// The section in place of a write into a file of the kernel.
 std::string_view section_of_write(std::string_view text, const Claims& claims) {
   const auto has = [&](std::string_view part) { return text.find(part) != std::string_view::npos; };
@@ -253,7 +264,8 @@ std::string_view section_of_command(const std::vector<std::string>& words, std::
       return tool.command == "rdma" && words.size() < 4 ? std::string_view() : tool.section;  // it lists
   }
   if (const auto section = section_of_service(words); !section.empty()) return section;
-  return writes(words) ? section_of_write(text, claims) : std::string_view();
+  if (!writes(words)) return {};
+  return sets_rdma_module(words) ? "[[sysctl]]" : section_of_write(text, claims);
 }
 
 /// Whether it makes or changes a profile of NetworkManager for IPoIB (nmcli(1), which takes words cut short).

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "foreign/import/boot/sysctl.hpp"
 #include "foreign/import/formats.hpp"
 #include "foreign/syntax/kernel_words.hpp"
 
@@ -38,7 +39,8 @@ bool is_command_line(std::string_view key) {
 }
 
 /// Whether a word of the command line is imported.
-bool is_read(std::string_view word) {
+bool is_read(std::string_view word, Claims& claims) {
+  if (word.starts_with(kSysctlWord)) return SysctlSettings(claims).is_ours(word.substr(kSysctlWord.size()));
   for (const std::string_view key : {"ip=", "ib.pkey=", "rd.route=", "ifname=", "nameserver="}) {
     if (word.starts_with(key)) return true;
   }
@@ -68,7 +70,8 @@ void ShellVariables::line(std::string_view text, const Place& where) {
   auto& value = values_[std::string(key)];
   if (!adds) {
     for (const auto& old : value) {
-      if (is_read(old.text)) claims_.pass(old.where, fmt::format("{}: {} sets it again", key, where.text()));
+      if (is_read(old.text, claims_))
+        claims_.pass(old.where, fmt::format("{}: {} sets it again", key, where.text()));
     }
     value.clear();
   }

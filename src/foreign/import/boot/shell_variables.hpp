@@ -36,6 +36,9 @@ class ShellVariables {
   std::map<std::string, std::vector<PlacedWord>> values_;
 };
 
+/// Before the key of a setting: "sysctl.net.ipv4.conf.all.arp_ignore=1".
+inline constexpr std::string_view kSysctlWord = "sysctl.";
+
 /// Whether the lines of a file are such variables.
 bool is_shell(const File& file);
 

@@ -152,9 +152,10 @@ class NamedInterfaces {
              return term.adds() && (term.key.starts_with("ATTR{") || term.key.starts_with("SYSCTL{"));
            });
   }
-  /// Variables by which a rule has NetworkManager or systemd do something with an interface.
+  /// Variables by which a rule has NetworkManager or systemd do something with an interface, or leave it.
   static bool asks_others(const UdevTerm& term) {
-    return term.key == "ENV{NM_UNMANAGED}" || term.key == "ENV{SYSTEMD_WANTS}";
+    return term.key == "ENV{NM_UNMANAGED}" || term.key == "ENV{SYSTEMD_WANTS}" ||
+           term.key == "ENV{ID_NET_MANAGED_BY}";
   }
   static bool sets(const UdevTerms& terms, std::string_view key) {
     return std::any_of(terms.begin(), terms.end(),
@@ -196,7 +197,8 @@ class NamedInterfaces {
       claims_.miss(where, fmt::format("{}: is not supported", term.key));
     }
     constexpr auto kOurs = kinds::kBackendRules.substr(kinds::kBackendRules.rfind('/'));
-    if (asks_others(term) && !where.file.ends_with(kOurs))
+    const bool told = !advice_on_wanted(term, claims_).empty();  // of every rule
+    if (asks_others(term) && !told && !where.file.ends_with(kOurs))
       claims_.miss(where, fmt::format("{}=\"{}\": cannot be expressed in the document; keep this rule",
                                       term.key, term.value));
     return false;
@@ -322,8 +324,10 @@ class RulesOfFile {
     if (is_for_removal(*rule.terms)) return;
     tell_tools(*rule.terms, where);
     tell_owners(*rule.terms, where);
+    tell_wanted(*rule.terms, where, claims_);
     if (matched_value(*rule.terms, "SUBSYSTEM") == "infiniband" || renames_device(*rule.terms)) {
       parse_device(*rule.terms, where, of_devices_.reason(at), claims_);
+      if (!of_devices_.skips(at)) tell_device_settings(*rule.terms, where, claims_);
     } else {
       const auto file = path_.substr(path_.rfind('/') + 1);
       const auto rules_of = file.find("ipoib") != std::string_view::npos ? NamedInterfaces::RulesOf::kIpoib

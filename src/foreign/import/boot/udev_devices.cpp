@@ -7,6 +7,8 @@
 #include <array>
 #include <string>
 
+#include "foreign/import/boot/script_sections.hpp"
+
 namespace rdmacfg::foreign {
 
 namespace {
@@ -14,6 +16,35 @@ namespace {
 constexpr std::array<std::string_view, 3> kDeviceKeys{"ATTR{node_guid}", "ATTRS{node_guid}", "KERNELS"};
 
 }  // namespace
+
+std::string advice_on_wanted(const UdevTerm& term, const Claims& claims) {
+  if (term.key != "ENV{SYSTEMD_WANTS}" || !term.adds()) return {};
+  std::vector<std::string> words{"systemctl", "enable"};
+  for (const auto unit : words_of(term.value)) words.emplace_back(unit);
+  return script_advice(words, fmt::format("systemctl enable {}", term.value), claims);
+}
+
+void tell_wanted(const UdevTerms& terms, const Place& where, Claims& claims) {
+  for (const auto& term : terms) {
+    if (const auto advice = advice_on_wanted(term, claims); !advice.empty())
+      claims.miss(where, fmt::format("{}=\"{}\": {}", term.key, term.value, advice));
+  }
+}
+
+void tell_device_settings(const UdevTerms& terms, const Place& where, Claims& claims) {
+  if (!udev_condition(terms, UdevSubject::kDevice, claims)) return;
+  for (const auto& term : terms) {
+    if (!term.adds()) continue;
+    if (term.key.starts_with("ATTR{") || term.key.starts_with("SYSCTL{")) {
+      claims.pass(where, fmt::format("{}: the document does not support such settings of RDMA devices; keep "
+                                     "this rule",
+                                     term.key));
+    } else if (term.key == "ENV{SYSTEMD_WANTS}" && advice_on_wanted(term, claims).empty()) {
+      claims.miss(where, fmt::format("{}=\"{}\": cannot be expressed in the document; keep this rule",
+                                     term.key, term.value));
+    }
+  }
+}
 
 std::vector<std::string_view> rename_words(const UdevTerm& term) {
   auto words = words_of(term.value);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -84,17 +85,25 @@ struct NmSpec {
 
 /// The devices that all lines of [keyfile] together make unmanaged.
 std::vector<NmSpec> unmanaged_devices(const Group& group) {
-  std::vector<NmSpec> out;
+  std::vector<NmSpec> added;
+  std::map<std::string, std::vector<std::size_t>, std::less<>> places;  // in `added`, of devices in force
+  std::vector<bool> removed;
   for (const auto& item : group.items) {
     if (plain_key(item.key) != "unmanaged-devices") continue;
-    const auto specs = base::words_of(item.value, kBetweenDevices);
-    if (item.key.ends_with('-')) {
-      std::erase_if(out, [&](const NmSpec& held) {
-        return std::find(specs.begin(), specs.end(), held.spec) != specs.end();
-      });
-      continue;
+    for (const auto spec : base::words_of(item.value, kBetweenDevices)) {
+      if (!item.key.ends_with('-')) {
+        places[std::string(spec)].push_back(added.size());
+        added.push_back({{item.file, item.line}, std::string(spec)});
+        removed.push_back(false);
+      } else if (const auto held = places.find(spec); held != places.end()) {
+        for (const auto place : held->second) removed[place] = true;
+        places.erase(held);
+      }
     }
-    for (const auto spec : specs) out.push_back({{item.file, item.line}, std::string(spec)});
+  }
+  std::vector<NmSpec> out;
+  for (std::size_t at = 0; at < added.size(); ++at) {
+    if (!removed[at]) out.push_back(std::move(added[at]));
   }
   return out;
 }
