@@ -13,7 +13,7 @@ Result<std::optional<std::string>> read_kept_record(system::Files& files, const 
   if (text) return text;
   const auto& error = text.error();
   const bool lost = system::is_unusable(error) || error.sys_errno == EIO || error.sys_errno == EUCLEAN ||
-                    error.sys_errno == EBADMSG;
+                    error.sys_errno == EBADMSG || error.sys_errno == ENOTDIR;  // a file replaces the folder
   return lost ? Result<std::optional<std::string>>(std::optional<std::string>()) : text;
 }
 
