@@ -363,7 +363,8 @@ void Jobs::end(std::list<Running>& over) {
 
 void Jobs::remember(const Job& job, const StoredReport& report) {
   if (!job.uid) return;
-  results_.push_back({job.id, report, *job.uid, Loop::now(), false, job.client});
+  results_.push_back(
+      {.id = job.id, .report = report, .uid = *job.uid, .ended = Loop::now(), .client = job.client});
   const auto bytes = [this] {
     std::size_t sum = 0;
     for (const auto& result : results_) sum += result.report.size();
