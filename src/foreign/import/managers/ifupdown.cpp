@@ -409,8 +409,7 @@ class Interfaces {
     const bool six = out.ipv6.method == InetMethod::kAuto;
     if (six) keys.usual("privext", "0");
     keys.usual("accept_ra", six ? "1" : "0");
-    // Without attempts the address is in use before the kernel has asked whether another host has it (nodad).
-    if (keys.peek("dad-attempts") == "0") keys.refuse("dad-attempts");
+    if (keys.peek("dad-attempts") == "0") keys.refuse("dad-attempts");  // nodad
     keys.pass({"network", "broadcast", "autoconf", "dad-attempts", "privext", "alias", "requires"});
     keys.finish();
   }

@@ -100,7 +100,7 @@ TEST(DcbRefusals, OfEverySettingNameTheRemedyOfTheDriver) {
        " | i40e refuses every setting of eth0 while DCBX is not in IEEE mode (DCBX 0x05) | run: dcb dcbx set "
        "dev eth0 host ieee"},
       {"hns3", 0, std::nullopt,
-       " | hns3 refuses every setting of eth0 while DCBX is not in IEEE mode (DCBX 0x00) | mqprio has the "
+       " | hns3 refuses every setting of eth0 while DCBX is not in IEEE mode (DCBX 0x00) | mqprio owns the "
        "queues; run: tc qdisc del dev eth0 root"},
       {"bnxt_en", kIeeeMode, std::nullopt,
        " | bnxt_en refuses every setting of eth0 while the host does not control DCBX (DCBX 0x08) | the "

@@ -18,7 +18,7 @@ namespace {
 constexpr const char* kProfilePort = "00:02:c9:03:00:31:78:f2";
 const std::string kProfileText =
     std::string("version = 1\n[[ipoib]]\nguid = \"") + kProfilePort +
-    "\"\nname = \"ib0\"\nbackend = \"networkmanager\"\nipv4 = { addresses = [\"192.0.2.1/24\"] }\n";
+    "\"\nname = \"mlx4_ib0\"\nbackend = \"networkmanager\"\nipv4 = { addresses = [\"192.0.2.1/24\"] }\n";
 
 config::Document profile_document() {
   return config::parse_texts({{"config.toml", kProfileText}}, "node1", grammar());
@@ -27,7 +27,7 @@ config::Document profile_document() {
 std::unique_ptr<fakes::FakeKernel> host_with_profiles(const std::string& units) {
   return fakes::FakeKernel::parse(
       R"({"network_manager": {"fails": []}, "devices": [{"name": "mlx4_0", "pci": "0000:10:00.0", "ports": [
-          {"guid": "00:02:c9:03:00:31:78:f2", "interface": {"name": "ib0", "up": true}}]}], "units": {)" +
+          {"guid": "00:02:c9:03:00:31:78:f2", "interface": {"name": "mlx4_ib0", "up": true}}]}], "units": {)" +
       units + "}}");
 }
 
