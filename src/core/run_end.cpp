@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/retry.hpp"
 #include "store/damage.hpp"
 #include "store/held_record.hpp"
 
@@ -48,8 +49,7 @@ Result<void> hold_state(system::Host& host, const Options& options, const State&
 /// the runtime directory, where it takes precedence.
 void keep_before(system::Host& host, const Options& options) {
   if (host.offline || options.bracket.holds) return;
-  auto journal = load_journal(host.files, options.paths.journal);
-  if (!journal && journal.error().sys_errno != 0) journal = load_journal(host.files, options.paths.journal);
+  auto journal = base::load_twice([&] { return load_journal(host.files, options.paths.journal); });
   if (!journal || !*journal) return;
   (void)save_held_record(host.files, options.paths, {.journal = std::move(**journal)});
 }

@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "base/retry.hpp"
 #include "base/text.hpp"
 #include "catalog/owned_files.hpp"
 #include "core/observation.hpp"
@@ -88,8 +89,7 @@ Result<StoredRecords> load_records(system::Host& host, const Options& options) {
     out.journal = std::move(**journal);
   }
   dropped.clear();
-  auto state = load_state(files, options.paths.state, &dropped);
-  if (!state && state.error().sys_errno != 0) state = load_state(files, options.paths.state, &dropped);
+  auto state = base::load_twice([&] { return load_state(files, options.paths.state, &dropped); });
   if (!state && !is_damage(state.error())) return base::fail(state.error());
   if (!state) {
     // Anything that is not remembered is somebody else's, and stays.

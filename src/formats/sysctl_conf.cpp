@@ -112,13 +112,12 @@ Result<std::vector<ForeignSysctl>> foreign_sysctls(system::Files& files, const s
   return out;
 }
 
-std::optional<ForeignSysctl> sysctl_in_file(system::Files& files, const std::string& file,
-                                            const std::string& path) {
-  std::optional<ForeignSysctl> out;
+std::map<std::string, ForeignSysctl> sysctls_in_file(system::Files& files, const std::string& file) {
+  std::map<std::string, ForeignSysctl> out;
   const auto text = files.read_linked(file);
   if (!text || !*text) return out;
   each_setting(**text, [&](int line, const std::string& other, const std::string* value) {
-    if (other == path && value != nullptr) out = ForeignSysctl{file, line, *value, true, false};
+    if (value != nullptr) out.insert_or_assign(other, ForeignSysctl{file, line, *value, true, false});
   });
   return out;
 }

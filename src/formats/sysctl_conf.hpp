@@ -45,8 +45,7 @@ SysctlConf observe_sysctl_conf(system::Files& files);
 base::Result<std::vector<ForeignSysctl>> foreign_sysctls(system::Files& files, const std::string& path,
                                                          SysctlConf conf = SysctlConf::kRead);
 
-/// The last line of a file that sets this path, as sysctl(8) reads a file; nothing without one.
-std::optional<ForeignSysctl> sysctl_in_file(system::Files& files, const std::string& file,
-                                            const std::string& path);
+/// By path, the last line of a file that sets it, as sysctl(8) reads a file.
+std::map<std::string, ForeignSysctl> sysctls_in_file(system::Files& files, const std::string& file);
 
 }  // namespace rdmacfg::kinds

@@ -3,13 +3,14 @@
 
 #include <cerrno>
 
+#include "base/retry.hpp"
+
 namespace rdmacfg::kinds {
 
 using base::Result;
 
 Result<std::optional<std::string>> read_kept_record(system::Files& files, const std::string& path) {
-  auto text = files.read(path);
-  if (!text && text.error().sys_errno != 0) text = files.read(path);
+  auto text = base::load_twice([&] { return files.read(path); });
   if (text) return text;
   const auto& error = text.error();
   const bool lost = system::is_unusable(error) || error.sys_errno == EIO || error.sys_errno == EUCLEAN ||

@@ -143,7 +143,7 @@ inline constexpr auto kTable = std::to_array<Row>({
     {"kFleetFileBytes", kFleetFileBytes, "bytes", "fleet: error for that file, exit 1",
      "one host's JSON, a host list or a grouping; rdma-configctl writes no larger report"},
     {"kReportBytes", kReportBytes, "bytes", "query: error, exit 1; apply: a report without resources",
-     "the report of one job; three times its size fits into a D-Bus message (32 MiB)"},
+     "the report of one job; a D-Bus message (32 MiB) holds three times as much"},
     {"kSummaryBytes", kSummaryBytes, "bytes", "the job counts as lost",
      "a worker's summary, which the main process parses"},
     {"kSummaryText", kSummaryText, "bytes", "cut", "one string of that summary"},

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/digest.hpp"
+#include "base/retry.hpp"
 #include "catalog/all.hpp"
 #include "model/limits.hpp"
 #include "store/confined.hpp"
@@ -93,13 +94,11 @@ Result<void> save_ledger(system::Files& files, const std::string& path, const Le
 }
 
 Result<LedgerNow> look_up_ledger(system::Files& files, const GenerationPaths& paths) {
-  const auto load = [&] { return load_json<Ledger>(files, paths.ledger, kLedgerSchema, ledger_from); };
-  auto loaded = load();
-  if (!loaded && loaded.error().sys_errno != 0) loaded = load();  // once may be none
+  auto loaded =
+      base::load_twice([&] { return load_json<Ledger>(files, paths.ledger, kLedgerSchema, ledger_from); });
   if (!loaded && !is_damage(loaded.error())) return base::fail(loaded.error());
   const auto backup = loaded && *loaded ? Result<std::optional<Backup>>() : load_backup(files, paths.backup);
-  auto record = load_rollback_record(files, paths.rollback_record);
-  if (!record && record.error().sys_errno != 0) record = load_rollback_record(files, paths.rollback_record);
+  auto record = base::load_twice([&] { return load_rollback_record(files, paths.rollback_record); });
   const bool copied = backup && *backup;
   const bool waits = record && *record && (*record)->ledger;
   LedgerNow out;

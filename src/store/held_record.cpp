@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/retry.hpp"
 #include "store/damage.hpp"
 #include "store/json_file.hpp"
 #include "store/value_json.hpp"
@@ -16,14 +17,6 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 constexpr int kHeldSchema = 1;
-
-/// Retries a read that fails: the error may be transient.
-template <class Load>
-auto load_twice(const Load& load) {
-  auto loaded = load();
-  if (!loaded && loaded.error().sys_errno != 0) loaded = load();
-  return loaded;
-}
 
 /// Empty when it is damaged or only partly understood: a run would set it aside.
 Result<State> read_whole_state(system::Files& files, const Paths& paths) {
@@ -46,7 +39,8 @@ Result<std::optional<HeldRecord>> load_held_record(system::Files& files, const P
     record.on_disk = state_from(json.at("on_disk"));
     return record;
   };
-  auto loaded = load_twice([&] { return load_json<HeldRecord>(files, paths.held, kHeldSchema, decode); });
+  auto loaded =
+      base::load_twice([&] { return load_json<HeldRecord>(files, paths.held, kHeldSchema, decode); });
   if (loaded && *loaded && (*loaded)->journal.boot_id != boot_id) loaded->reset();
   return loaded;
 }
@@ -64,7 +58,7 @@ Result<void> save_held_record(system::Files& files, const Paths& paths, HeldReco
 
 std::optional<State> load_undamaged_state(system::Files& files, const Paths& paths,
                                           const std::string& boot_id) {
-  auto state = load_twice([&] { return load_state(files, paths.state); });
+  auto state = base::load_twice([&] { return load_state(files, paths.state); });
   auto held = load_held_record(files, paths, boot_id);
   if (held && *held && (!state || (*held)->on_disk == *state)) return std::move((*held)->journal.before);
   if (state) return std::move(*state);
@@ -72,7 +66,7 @@ std::optional<State> load_undamaged_state(system::Files& files, const Paths& pat
 }
 
 std::optional<State> load_state_before_run(system::Files& files, const Paths& paths) {
-  auto journal = load_twice([&] { return load_journal(files, paths.journal); });
+  auto journal = base::load_twice([&] { return load_journal(files, paths.journal); });
   if (!journal || !*journal) return std::nullopt;
   return std::move((*journal)->before);
 }
@@ -90,7 +84,7 @@ Result<std::optional<Journal>> load_open_journal(system::Files& files, const Pat
                                                  const std::string& boot_id) {
   auto held = load_held_record(files, paths, boot_id);
   if (!held) return base::fail(held.error());
-  if (!*held) return load_twice([&] { return load_journal(files, paths.journal); });
+  if (!*held) return base::load_twice([&] { return load_journal(files, paths.journal); });
   if ((*held)->over) return std::optional<Journal>();
   return std::optional<Journal>(std::move((*held)->journal));
 }

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/retry.hpp"
 #include "catalog/owned_files.hpp"
 #include "core/commit/commit_run.hpp"
 #include "core/plan.hpp"
@@ -90,9 +91,8 @@ Report Run::held(std::uint64_t number) {
 
 std::set<model::Key> Run::suspended(const config::Document& document, Options& options) {
   std::set<model::Key> keys;
-  const auto read_record = [&] { return load_rollback_record(files(), context_.paths.suspended); };
-  auto taken = read_record();
-  if (!taken && taken.error().sys_errno != 0) taken = read_record();  // once may be none
+  const auto taken =
+      base::load_twice([&] { return load_rollback_record(files(), context_.paths.suspended); });
   if (!taken && is_damage(taken.error())) {
     note_damage(degrade(files(), {put_aside(files(), context_.paths.suspended, taken.error())}));
   }
@@ -244,9 +244,7 @@ Report Run::roll_back_unconfirmed(const std::string& why) {
 
 Result<std::optional<State>> Run::remembered() {
   const auto& paths = context_.options.paths;
-  const auto read_state = [&] { return load_known_state(files(), paths, context_.host.boot_id); };
-  auto known = read_state();
-  if (!known && known.error().sys_errno != 0) known = read_state();  // once may be none
+  auto known = base::load_twice([&] { return load_known_state(files(), paths, context_.host.boot_id); });
   if (known) return std::optional<State>(std::move(*known));
   if (!is_damage(known.error())) return base::fail(known.error());
   std::vector<std::string> reasons;

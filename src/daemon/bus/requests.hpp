@@ -23,7 +23,7 @@ namespace rdmacfg::daemon {
 class RequestLines {
  public:
   using Time = std::chrono::milliseconds;
-  static constexpr std::size_t kLines = 30;        ///< of one user
+  static constexpr std::size_t kLines = 30;        ///< per user
   static constexpr std::size_t kLinesInAll = 300;  ///< of all users except root
   static constexpr Time kWithin{30'000};
   static constexpr std::size_t kUsers = 1024;

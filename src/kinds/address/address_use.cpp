@@ -44,8 +44,8 @@ int vrf_of(const system::Link& link, const World& world) {
   return 0;
 }
 
-/// Whether packets to an address of one interface may go to the other: not in another VRF, nor between an
-/// interface that is down and one that is up.
+/// Whether the kernel may send packets for an address of one interface through the other: both are in the
+/// same VRF, and the other is up and is not the master of the first.
 bool compete(const system::Link& own, const system::Link& other, const World& world) {
   return other.index != own.index && other.up && other.index != own.master &&
          vrf_of(own, world) == vrf_of(other, world);
@@ -90,7 +90,7 @@ void warn_of_second_holders(const std::vector<model::Desired>& desired, const st
   const std::set<std::string> ports(ids.begin(), ids.end());
   std::map<IpAddress, std::vector<const system::Link*>> others;
   for (const auto& address : all) {
-    // The network of one with a peer is the peer's.
+    // With a peer, the network is that of the peer.
     const bool counts = has_a_network(address.prefix) && !address.peer_elsewhere;
     const auto* link = counts ? world.link(address.index) : nullptr;
     if (link == nullptr || (link->ipoib && ports.contains(link->ipoib->guid.text()))) continue;

@@ -33,8 +33,8 @@ std::optional<std::string> tuned_value(const std::string& written, const std::st
 OtherSysctlSetters::OtherSysctlSetters(system::Files& files)
     : tuned_(read_tuned_sysctls(files)),
       conf_(observe_sysctl_conf(files)),
-      files_(&files),
       ufw_file_(ufw_sysctl_file(files)) {
+  if (!ufw_file_.empty()) ufw_ = sysctls_in_file(files, ufw_file_);
   for (auto& line : tmpfiles_lines(files)) {
     if (line.act == TmpfilesLine::Act::kWrite && line.path.starts_with("/proc/"))
       writes_.push_back(std::move(line));
@@ -61,9 +61,10 @@ void OtherSysctlSetters::warn(const model::Desired& resource, model::Diagnostics
          "systemd-tmpfiles and systemd-sysctl run in no fixed order, and the later one wins: remove the line "
          "there");
   }
-  const auto line = ufw_file_.empty() ? std::nullopt : sysctl_in_file(*files_, ufw_file_, resource.key.id);
-  if (line && !same_sysctl_value(line->value, ours)) {
-    tell(fmt::format("{}:{} makes ufw set {} to {}", line->file, line->line, resource.key.id, line->value),
+  const auto by_ufw = ufw_.find(resource.key.id);
+  if (by_ufw != ufw_.end() && !same_sysctl_value(by_ufw->second.value, ours)) {
+    tell(fmt::format("{}:{} makes ufw set {} to {}", by_ufw->second.file, by_ufw->second.line,
+                     resource.key.id, by_ufw->second.value),
          "ufw sets it at boot and whenever it reloads its rules: change the line there, or write "
          "IPT_SYSCTL= in /etc/default/ufw");
   }

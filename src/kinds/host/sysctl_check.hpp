@@ -2,6 +2,7 @@
 // Programs beside systemd-sysctl that set kernel settings at boot: tuned, systemd-tmpfiles and ufw.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,7 +18,6 @@ namespace rdmacfg::kinds {
 
 class OtherSysctlSetters {
  public:
-  /// `files` are to outlive it.
   explicit OtherSysctlSetters(system::Files& files);
 
   /// Warns where one of them gives a setting another value than our file. Files of sysctl.d are not its
@@ -37,8 +37,8 @@ class OtherSysctlSetters {
   TunedSysctls tuned_;
   SysctlConf conf_;  ///< without tuned
   std::vector<TmpfilesLine> writes_;
-  system::Files* files_;
   std::string ufw_file_;
+  std::map<std::string, ForeignSysctl> ufw_;  ///< by path
 };
 
 }  // namespace rdmacfg::kinds

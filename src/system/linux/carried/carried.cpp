@@ -163,7 +163,7 @@ Result<void> put_back_rules(NetlinkSocket& netlink, std::span<RuleReplay> rules,
   return {};
 }
 
-/// The items of a carried state as requests, in the order in which the kernel must receive those of one sort.
+/// The requests that restore a carried state; those of one sort are in the order that the kernel demands.
 struct Replays {
   std::vector<AddressReplay> addresses4{}, addresses6{};
   std::vector<RouteReplay> routes{};

@@ -96,7 +96,7 @@ class DiskUses {
     mounts_.push_back(std::move(mount));
   }
 
-  /// For each mount namespace that this process may read, the mount table of one process in it. Users' tables
+  /// Reads the mount table of one process in each mount namespace that this process may read. Users' tables
   /// come last and are not all read: a user may have thousands of namespaces with 100,000 mounts each
   /// (fs.mount-max), but only root mounts a disk. The driver's folder (note_file_system()) or the disk itself
   /// (note()) reveals mounts in the tables that are not read.
