@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <functional>
-#include <optional>
 #include <set>
 
 #include "base/text.hpp"
@@ -117,7 +116,7 @@ std::map<std::string, ForeignSysctl> sysctls_in_file(system::Files& files, const
   const auto text = files.read_linked(file);
   if (!text || !*text) return out;
   each_setting(**text, [&](int line, const std::string& other, const std::string* value) {
-    if (value != nullptr) out.insert_or_assign(other, ForeignSysctl{file, line, *value, true, false});
+    if (value != nullptr) out[other] = {.file = file, .line = line, .value = *value, .wins = true};
   });
   return out;
 }
