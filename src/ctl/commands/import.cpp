@@ -29,14 +29,14 @@ std::string instead_of(const Context& context, const std::string& word) {
   if (is_file) {
     const auto text = read_fleet_file(context, word, config::Limits{}.file_bytes);
     const auto format = text ? config::format_of_other_tool(text->text) : std::string_view();
-    if (!format.empty()) return fmt::format("write import {} {}", format, word);
+    if (!format.empty()) return fmt::format("run `rdma-configctl import {} {}`", format, word);
   } else if (const auto called = foreign::format_called(word); !called.empty()) {
     return fmt::format("did you mean {}?", called);
   } else if (const auto near = base::nearest(word, known)) {
     return fmt::format("did you mean {}?", *near);
   }
-  if (!is_file && word.find_first_of("/.") == std::string::npos) return "they are " + base::join(known, ", ");
-  return fmt::format("write import FORMAT {}, with one of {}", word, base::join(known, ", "));
+  if (!is_file && word.find_first_of("/.") == std::string::npos) return "the formats are " + base::join(known, ", ");
+  return fmt::format("run `rdma-configctl import FORMAT {}`, where FORMAT is one of {}", word, base::join(known, ", "));
 }
 
 /// "host": every format; else the one that is called so.
@@ -146,7 +146,7 @@ base::Error nothing_read(const foreign::Claims& claims, const foreign::Request& 
   std::error_code error;
   for (const auto& path : request.paths) {
     if (!std::filesystem::is_directory(path + "/etc", error)) continue;
-    message += fmt::format("; {0} looks like the root of a host: write import {1} --root {0}", path, format);
+    message += fmt::format("; {0} looks like the root of a host: run `rdma-configctl import {1} --root {0}`", path, format);
     break;
   }
   return {base::Code::kNotFound, message, 0};

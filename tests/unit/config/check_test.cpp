@@ -104,7 +104,7 @@ TEST(Check, KeysAtTheTopSayWhereTheyBelong) {
 TEST(Check, WrongValuesAreSaidAtTheValue) {
   EXPECT_THAT(
       messages(ipoib("mtu = 99999\n")),
-      ElementsAre("a:3:7: [[ipoib]] mtu: MTU 99999 is out of range, must be 68 to 65520 bytes (datagram: "
+      ElementsAre("a:3:7: [[ipoib]] mtu: MTU 99999 is out of range; must be from 68 to 65520 bytes (datagram: "
                   "2044 or 4092; connected: up to 65520)"));
   EXPECT_THAT(messages(ipoib("mtu = '2044'\n")),
               ElementsAre("a:3:7: [[ipoib]] mtu: must be an integer such as 2044, not a string"));
@@ -131,7 +131,7 @@ TEST(Check, WrongValuesAreSaidAtTheValue) {
 TEST(Check, SaysTheKeyOnce) {
   EXPECT_THAT(
       messages(ipoib("mode = 'conected'\n")),
-      ElementsAre("a:3:8: [[ipoib]] mode: is \"conected\", must be one of datagram, connected; did you "
+      ElementsAre("a:3:8: [[ipoib]] mode: \"conected\" is not one of datagram, connected; did you "
                   "mean \"connected\"?"));
 }
 

@@ -94,8 +94,8 @@ TEST_F(Import, RefusesWhatItCannotDo) {
                                             "files, as in import nm FILE"));
   EXPECT_EQ(import({"old/ifcfg-ib0"}), 1);
   EXPECT_THAT(console_.err.str(),
-              HasSubstr("old/ifcfg-ib0 is not a format that can be imported; write import "
-                        "FORMAT old/ifcfg-ib0, with one of host, live, udev"));
+              HasSubstr("old/ifcfg-ib0 is not a format that can be imported; run "
+                        "`rdma-configctl import FORMAT old/ifcfg-ib0`, where FORMAT is one of host, live, udev"));
   EXPECT_EQ(import({"ifcfq"}), 1);
   EXPECT_THAT(console_.err.str(), HasSubstr("did you mean ifcfg?"));
   for (const auto& [called, format] :
@@ -121,9 +121,9 @@ TEST_F(Import, NamesTheFormatOfAFileThatIsGivenWithoutOne) {
   write("/srv/notes", "call the vendor\n");
   const auto file = (root_ / "srv/ifcfg-fab0").string(), notes = (root_ / "srv/notes").string();
   EXPECT_EQ(import({file}), 1);
-  EXPECT_THAT(console_.err.str(), HasSubstr("; write import ifcfg " + file + "\n"));
+  EXPECT_THAT(console_.err.str(), HasSubstr("; run `rdma-configctl import ifcfg " + file + "`\n"));
   EXPECT_EQ(import({notes}), 1);
-  EXPECT_THAT(console_.err.str(), HasSubstr("; write import FORMAT " + notes + ", with one of host, live"));
+  EXPECT_THAT(console_.err.str(), HasSubstr("; run `rdma-configctl import FORMAT " + notes + "`, where FORMAT is one of host, live"));
 }
 
 TEST_F(Import, RecognizesADocumentThatNeedsNoImport) {

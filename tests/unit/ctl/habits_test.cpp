@@ -200,7 +200,7 @@ TEST(Habits, TheRootOfAnImageIsNoPathOfAFormat) {
   const auto image = (console.folder() / "image").string();
   EXPECT_EQ(console.run({"import", "limits", image}), 1);
   EXPECT_THAT(console.err.str(),
-              HasSubstr(image + " looks like the root of a host: write import limits --root " + image));
+              HasSubstr(image + " looks like the root of a host: run `rdma-configctl import limits --root " + image + "`"));
 }
 
 TEST(Habits, HelpHelpsWithItself) {

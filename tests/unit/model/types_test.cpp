@@ -139,8 +139,8 @@ TEST(Words, SuggestTheNearest) {
 }
 
 TEST(Words, ContinueTheNameOfAKeyUnlessTheyNameTheMode) {
-  EXPECT_EQ(parse_ipoib_mode("fast").error().message, "is \"fast\", must be one of datagram, connected");
-  EXPECT_EQ(parse_named_mode("fast").error().message, "mode is \"fast\", must be one of datagram, connected");
+  EXPECT_EQ(parse_ipoib_mode("fast").error().message, "\"fast\" is not one of datagram, connected");
+  EXPECT_EQ(parse_named_mode("fast").error().message, "mode \"fast\" is not one of datagram, connected");
   EXPECT_EQ(*parse_named_mode("connected"), IpoibMode::kConnected);
 }
 

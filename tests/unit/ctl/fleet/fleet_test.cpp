@@ -127,11 +127,11 @@ TEST_F(FleetCommand, ATableOfHostsThatCannotBeReadIsOneError) {
   write("site.toml", "version = 1\n[[module]]\nname = \"ib_umad\"\n");
   const std::vector<std::pair<std::string, std::string>> tables{
       {"host;guid\ngpu1;x\ngpu2;y\n",
-       "hosts.csv:1:5: fields are separated by semicolons, must be separated by commas"},
+       "hosts.csv:1:5: fields are separated by semicolons; must be separated by commas"},
       {"\xef\xbb\xbf# site\r\nrack;\"host\"\r\nr1;gpu1\r\n",
        "hosts.csv:2:5: fields are separated by semicolons"},
-      {"host\tguid\ngpu1\tx\n", "hosts.csv:1:5: fields are separated by tabs, must be separated by commas"},
-      {"rack,Host\nr1,gpu1\n", "hosts.csv:1:6: the column is called \"Host\", must be \"host\""},
+      {"host\tguid\ngpu1\tx\n", "hosts.csv:1:5: fields are separated by tabs; must be separated by commas"},
+      {"rack,Host\nr1,gpu1\n", "hosts.csv:1:6: the column is called \"Host\"; must be \"host\""},
       {"host,note,host\ngpu1,x,gpu2\n", "hosts.csv:1:11: there are two columns \"host\""},
       {"name,guid\ngpu1,x\n", "hosts.csv:1: no column is called \"host\""},
       {"gpu1,gpu2\ngpu3,gpu4\n", "write a list of hosts with one on each line"},
