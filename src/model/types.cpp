@@ -151,7 +151,7 @@ Result<std::string> parse_interface_name(std::string_view text) {
     const auto c = static_cast<unsigned char>(each);
     if (std::isalnum(c) == 0 && c != '_' && c != '-' && c != '.') {
       return bad(fmt::format(
-          "only letters, digits, '_', '-' and '.' are possible, not {}",
+          "only letters, digits, '_', '-' and '.' are allowed, not {}",
           std::isprint(c) != 0 ? fmt::format("'{}'", static_cast<char>(c)) : fmt::format("byte {:#04x}", c)));
     }
   }
@@ -189,7 +189,7 @@ Result<RdmaName> RdmaName::parse(std::string_view text) {
 Result<PciAddress> PciAddress::parse(std::string_view text) {
   const auto wrong = [&]() -> Result<PciAddress> {
     return fail(Code::kInvalid,
-                fmt::format("\"{}\" is not a valid PCI address; it looks like \"0000:10:00.0\"", text));
+                fmt::format("\"{}\" is not a valid PCI address; write it like 0000:10:00.0", text));
   };
   auto lower = base::lower(text);
   if (std::count(lower.begin(), lower.end(), ':') == 1) lower = "0000:" + lower;

@@ -217,7 +217,7 @@ HostTable HostTable::parse(const Text& text, const Limits& limits, model::Diagno
     const auto& there = first->cells.front();
     report(number,
            {host.column, host.length, fmt::format("host {} is in the table twice", host.text), "remove one"},
-           {{{text.name, first->line, there.column, there.length}, "first here"}});
+           {{{text.name, first->line, there.column, there.length}, "first defined here"}});
     return faults < limits.errors;
   });
   if (out.columns_.empty() && faults == 0)

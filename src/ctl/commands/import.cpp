@@ -35,8 +35,10 @@ std::string instead_of(const Context& context, const std::string& word) {
   } else if (const auto near = base::nearest(word, known)) {
     return fmt::format("did you mean {}?", *near);
   }
-  if (!is_file && word.find_first_of("/.") == std::string::npos) return "the formats are " + base::join(known, ", ");
-  return fmt::format("run `rdma-configctl import FORMAT {}`, where FORMAT is one of {}", word, base::join(known, ", "));
+  if (!is_file && word.find_first_of("/.") == std::string::npos)
+    return "the formats are " + base::join(known, ", ");
+  return fmt::format("run `rdma-configctl import FORMAT {}`, where FORMAT is one of {}", word,
+                     base::join(known, ", "));
 }
 
 /// "host": every format; else the one that is called so.
@@ -146,7 +148,8 @@ base::Error nothing_read(const foreign::Claims& claims, const foreign::Request& 
   std::error_code error;
   for (const auto& path : request.paths) {
     if (!std::filesystem::is_directory(path + "/etc", error)) continue;
-    message += fmt::format("; {0} looks like the root of a host: run `rdma-configctl import {1} --root {0}`", path, format);
+    message += fmt::format("; {0} looks like the root of a host: run `rdma-configctl import {1} --root {0}`",
+                           path, format);
     break;
   }
   return {base::Code::kNotFound, message, 0};

@@ -352,8 +352,7 @@ TEST(HostValues, WhatTheSectionSaysIsChecked) {
        "offset: -1 is out of range; must be from 0 to 4294967295"},
       {"[host.address]\na = { lookup = \"x\", prefix = 33 }\n",
        "prefix: 33 is out of range; must be from 0 to 32"},
-      {"[host.address]\na = { lookup = \"x\", family = \"ipv5\" }\n",
-       "\"ipv5\" is not one of ipv4, ipv6"},
+      {"[host.address]\na = { lookup = \"x\", family = \"ipv5\" }\n", "\"ipv5\" is not one of ipv4, ipv6"},
       {"[host]\ntable = \"{host}.csv\"\n",
        "{host}.csv cannot be found | [host] accepts no placeholders except in lookup"},
       {"[host.address]\na = { network = \"{host.net}\" }\n",
@@ -465,7 +464,7 @@ TEST(HostValues, AnAddressThatCannotBeLookedUpNamesTheRemedy) {
   const std::vector<std::pair<std::string, std::string>> cases{
       {"lookup = \"{host}-ib0\"", "/etc/hosts has no IPv4 address for gpu1-ib0 | add a line for it"},
       {"lookup = \"two\"",
-       "/etc/hosts has two IPv4 addresses for two | remove one | /etc/hosts:1:1: first here | "
+       "/etc/hosts has two IPv4 addresses for two | remove one | /etc/hosts:1:1: first defined here | "
        "/etc/hosts:2:1: and "
        "here"},
   };

@@ -189,7 +189,8 @@ TEST_F(FleetCommand, AFindingThatNoLineOfTheDocumentCausesHasThatOfTheList) {
 
 TEST_F(FleetCommand, WrongCommandLinesAreRefused) {
   EXPECT_EQ(run({"fleet"}), 1);
-  EXPECT_THAT(console.err.str(), HasSubstr("write fleet validate --hosts HOSTS, or fleet report DIR"));
+  EXPECT_THAT(console.err.str(),
+              HasSubstr("fleet takes a subcommand: validate --hosts HOSTS, or report DIR"));
   EXPECT_EQ(run({"fleet", "validate"}), 1);
   EXPECT_THAT(console.err.str(), HasSubstr("--hosts is missing"));
   EXPECT_EQ(run({"fleet", "report"}), 1);
