@@ -132,7 +132,15 @@ base::Error nothing_read(const foreign::Claims& claims, const foreign::Request& 
   for (const auto& line : claims.missed) {
     why.push_back(line.names_file ? line.text : line.where.text() + ": " + line.text);
   }
-  if (why.empty()) {
+  std::error_code error;
+  const auto root = std::find_if(request.paths.begin(), request.paths.end(), [&](const std::string& path) {
+    return std::filesystem::is_directory(path + "/etc", error);
+  });
+  std::string folders;
+  if (why.empty() && !request.paths.empty()) {
+    folders = " in " + base::join(request.paths, ", ");
+    if (root == request.paths.end()) why.emplace_back("name its files, or another format");
+  } else if (why.empty()) {
     why.emplace_back(format.empty() ? "name a format and its files, as in import nm FILE"
                                     : "name files or folders after the format");
   }
@@ -141,17 +149,13 @@ base::Error nothing_read(const foreign::Claims& claims, const foreign::Request& 
     why.resize(kShown);
     why.emplace_back("and others");
   }
-  auto message =
-      fmt::format("no readable file {} was found; {}",
+  if (root != request.paths.end())
+    why.push_back(fmt::format("{0} looks like the root of a host: run `rdma-configctl import {1} --root {0}`",
+                              *root, format));
+  const auto message =
+      fmt::format("no readable file {} was found{}; {}",
                   format.empty() ? std::string("of any format") : fmt::format("of the format {}", format),
-                  base::join(why, "; "));
-  std::error_code error;
-  for (const auto& path : request.paths) {
-    if (!std::filesystem::is_directory(path + "/etc", error)) continue;
-    message += fmt::format("; {0} looks like the root of a host: run `rdma-configctl import {1} --root {0}`",
-                           path, format);
-    break;
-  }
+                  folders, base::join(why, "; "));
   return {base::Code::kNotFound, message, 0};
 }
 

@@ -128,6 +128,14 @@ TEST_F(Import, NamesTheFormatOfAFileThatIsGivenWithoutOne) {
                                             "`, where FORMAT is one of host, live"));
 }
 
+TEST_F(Import, NamesTheFolderThatHasNoFileOfTheFormat) {
+  write("/srv/old/notes.toml", "version = 1\n");
+  const auto folder = (root_ / "srv/old").string();
+  EXPECT_EQ(import({"ifcfg", folder}), 1);
+  EXPECT_THAT(console_.err.str(), HasSubstr("no readable file of the format ifcfg was found in " + folder +
+                                            "; name its files, or another format\n"));
+}
+
 TEST_F(Import, RecognizesADocumentThatNeedsNoImport) {
   write("/srv/site.toml", "# of this site\n\nversion = 1\n[[module]]\nname = \"ib_umad\"\n");
   EXPECT_EQ(import({"netplan", (root_ / "srv/site.toml").string()}), 1);

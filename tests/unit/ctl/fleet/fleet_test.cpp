@@ -92,9 +92,8 @@ TEST_F(FleetCommand, ValidateReadsTheListFromAFileOrStandardInput) {
   EXPECT_EQ(run({"fleet", "validate", "--hosts", "-", "@site.toml"}), 0) << console.err.str();
   write("bad", "a[1-2\nb1\n");
   EXPECT_EQ(run({"fleet", "validate", "--hosts", "@bad", "@site.toml"}), 1);
-  EXPECT_THAT(console.err.str(),
-              AllOf(HasSubstr("bad:1:2: error: bracket without its counterpart"), HasSubstr("a[1-2\n"),
-                    HasSubstr("1 host in 1 file: 1 error, 0 warnings")));
+  EXPECT_THAT(console.err.str(), AllOf(HasSubstr("bad:1:2: error: unmatched bracket"), HasSubstr("a[1-2\n"),
+                                       HasSubstr("1 host in 1 file: 1 error, 0 warnings")));
   EXPECT_EQ(run({"fleet", "validate", "--hosts", "@nowhere", "@site.toml"}), 1);
   EXPECT_THAT(console.err.str(), HasSubstr("nowhere does not exist; write the path of a file with hosts"));
 }
