@@ -3,7 +3,10 @@
 // by itself the daemon holds all else. And settings that are left alone within a resource that is held.
 #include <gmock/gmock.h>
 
+#include <cstddef>
+
 #include "contract/commit_host.hpp"
+#include "store/state.hpp"
 
 namespace rdmacfg::contract {
 namespace {
