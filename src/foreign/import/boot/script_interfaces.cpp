@@ -2,6 +2,7 @@
 #include "foreign/import/boot/script_interfaces.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 
 #include "base/text.hpp"
@@ -48,6 +49,16 @@ std::string set_interface(const std::vector<std::string>& words, const Claims& c
     return claims.knows(word) || may_be_ipoib(word, variables);
   });
   return at == words.end() ? std::string() : *at;
+}
+
+bool only_reads(std::string_view command) {
+  constexpr auto kReaders = std::to_array<std::string_view>(
+      {"cat", "grep", "egrep", "fgrep", "head", "ls", "stat", "wc", "test", "[", "[["});
+  const auto words = words_of(command);
+  if (words.empty() || std::find(kReaders.begin(), kReaders.end(), words.front()) == kReaders.end())
+    return false;
+  const auto into = command.find('>');
+  return into == std::string_view::npos || command.find("/sys/", into) == std::string_view::npos;
 }
 
 std::string echoed_interface(const std::vector<std::string>& words) {

@@ -10,6 +10,7 @@
 #include <span>
 
 #include "base/text.hpp"
+#include "foreign/import/boot/script_interfaces.hpp"
 #include "foreign/import/boot/script_kept.hpp"
 #include "foreign/import/boot/sysctl.hpp"
 #include "foreign/import/formats.hpp"
@@ -50,7 +51,6 @@ constexpr auto kTools = std::to_array<Tool>({
     {"rdma", "dev", "[[rdma_device]]"},
     {"rdma", "system", "[rdma_system]"},
     {"opensm", "", "[[opensm]]"},
-    {"ulimit", "-l", "[[memlock]]"},
     {"nvme", "connect", "[[nvme_connection]]"},
     {"nvme", "connect-all", "[[nvme_connection]]"},
     {"nvmetcli", "restore", "[[nvme_target]]"},
@@ -397,6 +397,7 @@ std::string script_advice(std::string_view command, const Claims& claims) {
 }
 
 bool touches_ipoib(std::string_view text) {
+  if (only_reads(text)) return false;
   const bool attribute =
       text.find("/sys/class/net/") != std::string_view::npos &&
       (text.find("/mode") != std::string_view::npos || text.find("_child") != std::string_view::npos ||
