@@ -26,6 +26,9 @@ std::string echoed_interface(const std::vector<std::string>& words);
 /// Whether a command such as `cat /sys/class/net/ib0/mode` or `grep -q connected FILE` only reads.
 bool only_reads(std::string_view command);
 
+/// Whether a text has the name of an interface that a rule or another file gives: "mlx5_ib0", "storage0".
+bool has_known_name(std::string_view text, const Claims& claims);
+
 /// The gateway of `ip route add` or route(8) without an interface; nothing for other commands.
 std::optional<model::IpAddress> gateway_of_route(const std::vector<std::string>& words);
 

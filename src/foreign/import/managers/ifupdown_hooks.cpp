@@ -208,8 +208,8 @@ class HookParser {
     return fmt::format("replaces {}", first.text());
   }
 
-  /// What follows `type ipoib` in `ip link set ib0 type ipoib mode connected umcast 1` (ipoib_changelink() of
-  /// the kernel's ipoib_netlink.c).
+  /// The words behind `type ipoib` of `ip link set ib0 type ipoib mode connected umcast 1`
+  /// (ipoib_changelink() of the kernel's ipoib_netlink.c).
   std::string set_ipoib(Interface& interface, ShellWords::const_iterator at,
                         const ShellWords::const_iterator end) {
     for (; at != end; at += 2) {

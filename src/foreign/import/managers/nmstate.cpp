@@ -335,7 +335,7 @@ class NmstateReader {
       if (!why.empty()) inner.wrong(*item, why);
     }
     for (const auto* item : search) add_search(*owner, item->text);
-    if (!options.empty()) claims_.miss(options.front().place(), "dns-resolver: options: is not supported");
+    if (!options.empty()) inner.wrong(options.front(), "dns-resolver: options: is not supported");
   }
 
   const File& file_;
