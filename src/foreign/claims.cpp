@@ -51,13 +51,22 @@ bool Claims::knows(std::string_view name) const {
     return interface_name.size() <= model::kInterfaceNameMax && base::matches_glob(port, interface_name);
   };
   if (port.starts_with("ib") || known.contains(port) || given_.contains(port)) return true;
+  if (learned_.contains(port) || learned_.contains(name)) return true;
   if (!pattern) return false;
   // Behind that many comparisons every pattern is taken for one of ours, and named.
   constexpr std::size_t kMostComparisons = 500'000;
   if (compared_ >= kMostComparisons) return true;
-  compared_ += known.size() + names.size();
+  compared_ += known.size() + names.size() + learned_.size();
   return std::any_of(known.begin(), known.end(), [&](const auto& item) { return fits(item.first); }) ||
+         std::any_of(learned_.begin(), learned_.end(), fits) ||
          std::any_of(names.begin(), names.end(), [&](const auto& item) { return fits(item.second.text); });
+}
+
+void Claims::learn_names() {
+  for (; learned_from_ < interfaces.size(); ++learned_from_) {
+    const auto& interface = interfaces[learned_from_];
+    if (!interface.broken && !interface.name.empty()) learned_.insert(interface.name);
+  }
 }
 
 void Claims::give_name(const model::Guid& guid, GivenName name) {

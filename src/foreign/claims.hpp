@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -135,6 +136,8 @@ struct Claims {
   /// Whether a tool's interface of this name is an IPoIB interface: as the kernel names them, or as one that
   /// is known; a P_Key interface of such, too. In a pattern of names '*', '?' and '[' may be.
   [[nodiscard]] bool knows(std::string_view name) const;
+  /// Lets knows() know the interfaces that were claimed so far, as files of other formats call them, too.
+  void learn_names();
 
   void took(const Place& where) { ++understood[where.file]; }
   void miss(Place where, std::string text) { missed.push_back({std::move(where), std::move(text)}); }
@@ -154,6 +157,8 @@ struct Claims {
  private:
   std::map<std::pair<std::string, model::Attributes>, std::size_t> found_;  ///< places in `entries`
   std::map<std::string, int, std::less<>> given_;                           ///< how many of `names` are so
+  std::set<std::string, std::less<>> learned_;                              ///< by learn_names()
+  std::size_t learned_from_ = 0;                                            ///< how many of `interfaces`
   Entry surplus_;
   mutable std::size_t compared_ = 0;  ///< names with patterns, in knows()
 };

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <map>
 
 #include "base/text.hpp"
 #include "catalog/all.hpp"
@@ -174,20 +176,27 @@ void write_entry(DocumentWriter& writer, const Entry& entry) {
   for (const auto& child : entry.children) write_entry(writer, child);
 }
 
+/// A P_Key interface stands in the entry of its port, so that whoever writes the GUID has one entry of it.
 void write_portless(DocumentWriter& writer, const std::vector<Interface>& portless) {
-  DocumentWriter aside;
+  std::vector<ImportedHost::InterfaceTree> trees;
+  std::map<std::string, std::size_t> places;  // in trees, by name of the port's interface
   for (const auto& interface : portless) {
-    ImportedHost::InterfaceTree tree;
+    const auto& port = interface.pkey ? interface.parent : interface.name;
+    const auto [at, fresh] = places.try_emplace(port, trees.size());
+    const bool joins = interface.pkey && !fresh && !port.empty();
+    auto& tree = joins ? trees[at->second] : trees.emplace_back();
     if (interface.pkey) {
+      tree.children.push_back(interface);
+      if (joins) continue;
       tree.port.where = interface.where;
       tree.port.name = interface.parent;
-      tree.children.push_back(interface);
     } else {
       tree.port = interface;
       tree.port.names = false;
     }
-    write_tree(aside, tree);
   }
+  DocumentWriter aside;
+  for (const auto& tree : trees) write_tree(aside, tree);
   writer.aside(std::move(aside));
 }
 

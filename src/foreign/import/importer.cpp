@@ -409,6 +409,7 @@ std::size_t gather(const Request& request, system::Files& files, Claims& claims)
     }
     parse_udev(names, claims);
     format->parse(own, claims);
+    claims.learn_names();
     std::set<std::string> in_vain;
     if (!request.paths.empty()) in_vain = tell_silent(own, request, *format, claims);
     count += static_cast<std::size_t>(std::count_if(own.begin(), own.end(), [&](const File& file) {

@@ -112,6 +112,20 @@ bool is_systemd(const File& file) {
   return file.path.find("/systemd/") != std::string::npos || unit_of(file.path).ends_with(".service");
 }
 
+/// "DOMAIN -": pam_limits(8) then applies no line of its files to that user or group (limits.conf(5)).
+Remark exemption(const Place& where, std::string_view domain) {
+  return {where,
+          fmt::format("{}: pam_limits applies no limit to it; the document does not support exemptions, "
+                      "so keep this line",
+                      domain)};
+}
+
+/// A limit as limits.conf(5) has it, in lower case: "-", "-1" and "infinity" are unlimited.
+std::string in_words_of_document(std::string value) {
+  const bool unlimited = value == "-" || value == "-1" || value == "infinity";
+  return unlimited ? std::string("unlimited") : value;
+}
+
 }  // namespace
 
 void parse_limits(std::span<const File> files, Claims& claims) {
@@ -121,6 +135,7 @@ void parse_limits(std::span<const File> files, Claims& claims) {
   };
   std::map<std::string, Pair> domains;
   std::vector<std::string> order;
+  std::vector<Remark> exempt;
   for (const auto* file : in_order_of_pam(files)) {
     if (is_systemd(*file)) continue;
     int number = 0;
@@ -134,11 +149,11 @@ void parse_limits(std::span<const File> files, Claims& claims) {
       if (words.size() < 4) {
         if (word(1) == "memlock" || word(2) == "memlock")
           claims.miss(where, "is not \"DOMAIN TYPE memlock LIMIT\"");
+        if (word(1) == "-" && words.size() == 2) exempt.push_back(exemption(where, words.front()));
         continue;
       }
       if (word(2) != "memlock") continue;
-      auto value = word(3);
-      if (value == "-1" || value == "infinity") value = "unlimited";
+      const auto value = in_words_of_document(word(3));
       const bool type = word(1) == "soft" || word(1) == "hard" || word(1) == "-";
       if (!type || !model::LockLimit::parse(value)) {
         claims.miss(where, type ? fmt::format("{} is not a limit", words[3])
@@ -154,6 +169,7 @@ void parse_limits(std::span<const File> files, Claims& claims) {
       if (word(1) != "soft") pair.hard = value;
     }
   }
+  if (!order.empty()) claims.missed.insert(claims.missed.end(), exempt.begin(), exempt.end());
   for (const auto& domain : order) {
     const auto& pair = domains[domain];
     if (pair.soft != pair.hard) {

@@ -2,6 +2,8 @@
 #include "foreign/import/boot/script_interfaces.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <string_view>
 
 #include "base/text.hpp"
@@ -48,6 +50,27 @@ std::string set_interface(const std::vector<std::string>& words, const Claims& c
     return claims.knows(word) || may_be_ipoib(word, variables);
   });
   return at == words.end() ? std::string() : *at;
+}
+
+bool only_reads(std::string_view command) {
+  constexpr auto kReaders = std::to_array<std::string_view>(
+      {"cat", "grep", "egrep", "fgrep", "head", "ls", "stat", "wc", "test", "[", "[["});
+  const auto words = words_of(command);
+  if (words.empty() || std::find(kReaders.begin(), kReaders.end(), words.front()) == kReaders.end())
+    return false;
+  const auto into = command.find('>');
+  return into == std::string_view::npos || command.find("/sys/", into) == std::string_view::npos;
+}
+
+bool has_known_name(std::string_view text, const Claims& claims) {
+  constexpr std::string_view kOfName = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
+  for (std::size_t at = text.find_first_of(kOfName); at != std::string_view::npos;) {
+    const auto end = std::min(text.find_first_not_of(kOfName, at), text.size());
+    const auto word = text.substr(at, end - at);
+    if (!word.starts_with("ib") && claims.knows(word)) return true;
+    at = text.find_first_of(kOfName, end);
+  }
+  return false;
 }
 
 std::string echoed_interface(const std::vector<std::string>& words) {

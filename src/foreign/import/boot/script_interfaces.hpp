@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "foreign/claims.hpp"
@@ -21,6 +22,12 @@ std::string set_interface(const std::vector<std::string>& words, const Claims& c
 
 /// INTERFACE of "> /sys/class/net/INTERFACE/mode".
 std::string echoed_interface(const std::vector<std::string>& words);
+
+/// Whether a command such as `cat /sys/class/net/ib0/mode` or `grep -q connected FILE` only reads.
+bool only_reads(std::string_view command);
+
+/// Whether a text has the name of an interface that a rule or another file gives: "mlx5_ib0", "storage0".
+bool has_known_name(std::string_view text, const Claims& claims);
 
 /// The gateway of `ip route add` or route(8) without an interface; nothing for other commands.
 std::optional<model::IpAddress> gateway_of_route(const std::vector<std::string>& words);

@@ -15,6 +15,37 @@ bool names_ipoib(std::string_view name, const Claims& claims) {
          claims.knows(name);
 }
 
+/// The section in place of a tool that sets something only with certain options.
+std::string_view section_of_options(const std::vector<std::string>& words) {
+  const auto has = [&](auto&& fits) { return std::any_of(words.begin() + 1, words.end(), fits); };
+  const auto& tool = words.front();
+  // "ulimit -l unlimited", "ulimit -SHl unlimited"; without a value it shows.
+  if (tool == "ulimit") {
+    const bool locked = has([](std::string_view word) {
+      return word.size() > 1 && word[0] == '-' && word.find('l') != std::string_view::npos;
+    });
+    const bool valued = has([](std::string_view word) { return !word.starts_with('-'); });
+    return locked && valued ? "[[memlock]]" : std::string_view();
+  }
+  if (tool == "prlimit" && has([](std::string_view word) {
+        return word.starts_with("--memlock=") || (word.starts_with("-l") && word.size() > 2);
+      }))
+    return "[[memlock]]";
+  // "tc_wrap.py -i eth2 -u 0,1,2,3" of MLNX_OFED; without -u it shows.
+  if ((tool == "tc_wrap.py" || tool == "tc_wrap") &&
+      has([](std::string_view word) { return word.starts_with("-u") || word.starts_with("--skprio_up"); }))
+    return "[[lossless]] or [[pfc]]";
+  return tool == "run_srp_daemon" ? "[srp_initiator] and [[srp_rule]]" : std::string_view();
+}
+
+/// "rdma statistic qp set link mlx5_0/1 auto type on" (rdma-statistic(8)).
+bool sets_counters(const std::vector<std::string>& words) {
+  if (words.front() != "rdma" || words.size() < 4 || !words[1].starts_with("stat")) return false;
+  return std::any_of(words.begin() + 2, words.end(), [](const std::string& word) {
+    return word == "set" || word == "unset" || word == "bind" || word == "unbind";
+  });
+}
+
 /// "firewall-cmd --zone=trusted --add-interface=ib0".
 bool binds_to_zone(const std::vector<std::string>& words, const Claims& claims) {
   if (words.front() != "firewall-cmd") return false;
@@ -93,6 +124,10 @@ std::string_view subject_of_write(const std::vector<std::string>& words, std::st
 std::string kept_command_advice(const std::vector<std::string>& words, std::string_view text,
                                 const Claims& claims) {
   if (words.empty()) return {};
+  if (const auto section = section_of_options(words); !section.empty())
+    return fmt::format("write {}", section);
+  if (sets_counters(words))
+    return "the document does not support counters of RDMA devices; keep this command";
   if (binds_to_zone(words, claims)) return "the document does not support firewall zones; keep this command";
   if (const auto key = key_of_resolver(words, claims); !key.empty())
     return fmt::format("write {} into the entry of the interface", key);

@@ -10,6 +10,7 @@
 #include <span>
 
 #include "base/text.hpp"
+#include "foreign/import/boot/script_interfaces.hpp"
 #include "foreign/import/boot/script_kept.hpp"
 #include "foreign/import/boot/sysctl.hpp"
 #include "foreign/import/formats.hpp"
@@ -50,7 +51,6 @@ constexpr auto kTools = std::to_array<Tool>({
     {"rdma", "dev", "[[rdma_device]]"},
     {"rdma", "system", "[rdma_system]"},
     {"opensm", "", "[[opensm]]"},
-    {"ulimit", "-l", "[[memlock]]"},
     {"nvme", "connect", "[[nvme_connection]]"},
     {"nvme", "connect-all", "[[nvme_connection]]"},
     {"nvmetcli", "restore", "[[nvme_target]]"},
@@ -282,7 +282,8 @@ bool writes_profile(const std::vector<std::string>& words, std::string_view text
 }
 
 /// Whether a text has a name of IPoIB interfaces or a pattern of such: "ib0", "ib*", "ibp12s0", `grep ib`.
-bool has_ipoib_name(std::string_view text) {
+bool has_ipoib_name(std::string_view text, const Claims& claims) {
+  if (has_known_name(text, claims)) return true;
   // These list interfaces of RDMA devices.
   for (const std::string_view lists : {"ibdev2netdev", "type ipoib"}) {
     if (text.find(lists) != std::string_view::npos) return true;
@@ -315,11 +316,11 @@ bool has_variable(std::string_view value, const InterfaceVariables& variables) {
 }
 
 /// Adds NAME of "for NAME in $LIST", and of "for NAME" behind "set -- ib0 ib1".
-void note_loops(std::string_view line, InterfaceVariables& variables) {
+void note_loops(std::string_view line, const Claims& claims, InterfaceVariables& variables) {
   for (const auto& part : parts_of(line)) {
     const auto words = words_of(part.text);
     if (words.size() < 2) continue;
-    if (words[0] == "set" && has_ipoib_name(part.text)) variables.emplace("@");
+    if (words[0] == "set" && has_ipoib_name(part.text, claims)) variables.emplace("@");
     if (words[0] != "for") continue;
     const bool arguments = words.size() == 2 || part.text.find("$@") != std::string_view::npos;
     const bool listed =
@@ -331,7 +332,7 @@ void note_loops(std::string_view line, InterfaceVariables& variables) {
 }
 
 /// Adds NAME of "NAME=ib0", of "NAME=$IFACE" where that is such a variable, and of "NAME=$(ls | grep ib)".
-void note_assignments(std::string_view line, InterfaceVariables& variables) {
+void note_assignments(std::string_view line, const Claims& claims, InterfaceVariables& variables) {
   constexpr std::size_t kMostOfCommand = 256;
   for (const auto& part : parts_of(line)) {
     const auto equals = part.text.find('=');
@@ -343,7 +344,7 @@ void note_assignments(std::string_view line, InterfaceVariables& variables) {
     // The parts behind this one have the end of a command in a value.
     if (value.starts_with("$(") || value.starts_with('`'))
       value = line.substr(static_cast<std::size_t>(value.data() - line.data()), kMostOfCommand);
-    if (has_ipoib_name(value) || has_variable(value, variables)) variables.emplace(name);
+    if (has_ipoib_name(value, claims) || has_variable(value, variables)) variables.emplace(name);
   }
 }
 
@@ -397,6 +398,7 @@ std::string script_advice(std::string_view command, const Claims& claims) {
 }
 
 bool touches_ipoib(std::string_view text) {
+  if (only_reads(text)) return false;
   const bool attribute =
       text.find("/sys/class/net/") != std::string_view::npos &&
       (text.find("/mode") != std::string_view::npos || text.find("_child") != std::string_view::npos ||
@@ -427,10 +429,10 @@ bool may_be_ipoib(std::string_view word, const InterfaceVariables& variables) {
   return composed || variables.contains(name.substr(0, name.find('[')));  // an element of an array
 }
 
-void note_variables(std::string_view line, InterfaceVariables& variables) {
-  note_assignments(line, variables);
-  note_loops(line, variables);
-  if (!has_ipoib_name(line)) return;
+void note_variables(std::string_view line, const Claims& claims, InterfaceVariables& variables) {
+  note_assignments(line, claims, variables);
+  note_loops(line, claims, variables);
+  if (!has_ipoib_name(line, claims)) return;
   const auto words = words_of(line);
   if (words.size() > 2 && words[0] == "for") variables.emplace(words[1]);
   for (const auto& part : parts_of(line)) {

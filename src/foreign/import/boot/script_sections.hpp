@@ -42,6 +42,6 @@ bool may_be_ipoib(std::string_view word, const InterfaceVariables& variables);
 
 /// Adds the variable of a loop over names of IPoIB interfaces, those that have such a name or the value of
 /// such a variable, and those by which a hook that has such a name is told its interface.
-void note_variables(std::string_view line, InterfaceVariables& variables);
+void note_variables(std::string_view line, const Claims& claims, InterfaceVariables& variables);
 
 }  // namespace rdmacfg::foreign

@@ -57,7 +57,7 @@ class ImportedScript {
     // Twice: a hook may keep its interface before it names one of ours.
     for (int again = 0; again < 2; ++again) {
       for (const auto& line : lines) {
-        note_variables(line.text, variables_);
+        note_variables(line.text, claims_, variables_);
         note_modules(line.text, modules_);
       }
     }

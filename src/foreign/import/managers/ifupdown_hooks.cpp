@@ -208,8 +208,32 @@ class HookParser {
     return fmt::format("replaces {}", first.text());
   }
 
+  /// The words behind `type ipoib` of `ip link set ib0 type ipoib mode connected umcast 1`
+  /// (ipoib_changelink() of the kernel's ipoib_netlink.c).
+  std::string set_ipoib(Interface& interface, ShellWords::const_iterator at,
+                        const ShellWords::const_iterator end) {
+    for (; at != end; at += 2) {
+      if (at + 1 == end) return fmt::format("nothing behind {}", *at);
+      const auto& value = *(at + 1);
+      std::string why;
+      if (*at == "mode") {
+        const auto mode = model::parse_named_mode(value);
+        why = mode ? put(interface.mode, *mode, interface, "mode") : mode.error().message;
+      } else if (*at == "umcast") {
+        why = set_umcast(interface, value);
+      } else {
+        why = fmt::format("{} {}: is not supported", *at, value);
+      }
+      if (!why.empty()) return why;
+    }
+    return {};
+  }
+
   /// Arguments of `ip link set` and ifconfig: the interface with or without `dev`, in any place.
-  std::string set(ShellWords::const_iterator at, const ShellWords::const_iterator end) {
+  std::string set(ShellWords::const_iterator at, const ShellWords::const_iterator last) {
+    const auto type = std::find(at, last, "type");
+    const bool ipoib = last - type > 1 && *(type + 1) == "ipoib";
+    const auto end = ipoib ? type : last;
     std::string device, mtu, name, rest;
     for (; at != end; ++at) {
       const bool keyed = *at == "dev" || *at == "mtu" || *at == "name";
@@ -228,6 +252,9 @@ class HookParser {
     }
     auto* interface = of(device);
     if (interface == nullptr) return unknown(device);
+    if (ipoib) {
+      if (auto why = set_ipoib(*interface, type + 2, last); !why.empty()) return why;
+    }
     if (!mtu.empty()) {
       if (auto why = set_mtu(*interface, mtu); !why.empty()) return why;
     }

@@ -317,7 +317,7 @@ class NmstateReader {
     if (config == nullptr) return;
     YamlKeys inner(*config, claims_);
     const auto list = inner.words("server"), search = inner.words("search");
-    inner.pass({"options"});
+    const auto& options = inner.list("options");
     inner.finish("dns-resolver");
     Interface* owner = nullptr;
     for (auto& interface : found_) {
@@ -335,6 +335,7 @@ class NmstateReader {
       if (!why.empty()) inner.wrong(*item, why);
     }
     for (const auto* item : search) add_search(*owner, item->text);
+    if (!options.empty()) inner.wrong(options.front(), "dns-resolver: options: is not supported");
   }
 
   const File& file_;

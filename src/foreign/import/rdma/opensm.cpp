@@ -153,7 +153,16 @@ void parse_conf(const File& file, bool reads_partitions, Claims& claims) {
     return;
   }
   auto& entry = claims.entry("opensm", {{"guid", conf.guid->text()}}, conf.where);
-  if (conf.priority) entry.values["priority"] = *conf.priority;
+  if (!conf.priority) return;
+  const auto [at, fresh] = entry.values.try_emplace("priority", *conf.priority);
+  if (fresh || at->second == model::Value(*conf.priority)) return;
+  // PRIORITY of RHEL's sysconfig/opensm is an option of the command line, which opensm(8) prefers.
+  if (!entry.where.file.ends_with("/opensm")) {
+    at->second = *conf.priority;
+  } else {
+    claims.pass(conf.priority_at,
+                fmt::format("sm_priority: PRIORITY in {} takes precedence", entry.where.file));
+  }
 }
 
 /// The opensm.conf of one instance: a file of ours takes its place, so all of its settings come into the
