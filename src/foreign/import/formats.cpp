@@ -85,7 +85,8 @@ constexpr auto kScriptFiles =
                           {"/var/spool/cron", "root", Masking::kNone},
                           {"/var/spool/cron/crontabs", "root", Masking::kNone},
                           {"/var/spool/cron/tabs", "root", Masking::kNone},
-                          {"/etc/systemd/system", "*.service", Masking::kByName, Links::kLeftOut}});
+                          {"/etc/systemd/system", "*.service", Masking::kByName, Links::kLeftOut},
+                          {"/etc/systemd/system/*.service.d", "*.conf", Masking::kNone}});
 
 constexpr auto kSysfsFiles = std::to_array<Where>({{"/etc", "sysfs.conf"},
                                                    {"/etc/sysfs.d", "*.conf", Masking::kNone},

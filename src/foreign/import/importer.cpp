@@ -249,8 +249,8 @@ void leave_out_scripts_not_run(std::vector<File>& own, system::Files& files, Cla
     std::string_view why;
     if (rc_local && unitless) {
       why = "at boot: this systemd has no systemd-rc-local-generator, which is gone in release 260";
-    } else if (!file.path.ends_with(".service") && !is_crontab(file.path) &&
-               files.not_executable(file.path)) {
+    } else if (!file.path.ends_with(".service") && !unit_of(file.path).ends_with(".service") &&
+               !is_crontab(file.path) && files.not_executable(file.path)) {
       why = "as it is not executable";
     }
     if (why.empty()) return false;
