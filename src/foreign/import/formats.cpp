@@ -162,6 +162,7 @@ constexpr auto kOpensmFiles =
                           {"/etc/sysconfig", "opensm", Masking::kNone},
                           {"/etc/systemd/system/opensm@*.service.d", "*.conf", Masking::kNone},
                           {"/etc/opensm", "partitions.conf"},
+                          {"/etc/opensm", "qos-policy.conf"},
                           {"/etc/rdma", "partitions.conf"}});
 
 constexpr auto kNvmeFiles = std::to_array<Where>({{"/etc/nvme", "discovery.conf"},

@@ -13,6 +13,7 @@
 #include "base/text.hpp"
 #include "config/guard.hpp"
 #include "config/other_tools.hpp"
+#include "foreign/import/templates.hpp"
 #include "foreign/keys.hpp"
 #include "formats/sysctl_conf.hpp"
 #include "model/limits.hpp"
@@ -407,6 +408,8 @@ std::size_t gather(const Request& request, system::Files& files, Claims& claims)
         own.erase(first, own.end());
       }
     }
+    leave_out_templates("udev", names, claims);
+    count += leave_out_templates(format->name, own, claims);
     parse_udev(names, claims);
     format->parse(own, claims);
     std::set<std::string> in_vain;

@@ -67,7 +67,12 @@ std::string_view script_of_rdma(const std::vector<std::string>& words) {
   if (std::find(kRunners.begin(), kRunners.end(), words.front()) == kRunners.end()) return {};
   const auto file = std::find_if(words.begin() + 1, words.end(),
                                  [](const std::string& word) { return !word.starts_with('-'); });
-  if (file == words.end() || file->find('/') == std::string::npos) return {};
+  const bool is_text = std::find(words.begin(), words.end(), "-c") != words.end();
+  if (is_text || file == words.end() || file->find('/') == std::string::npos) return {};
+  // Of variables alone; other formats read those for RDMA.
+  const bool settings = file->ends_with(".conf") || file->find("/ifcfg-") != std::string::npos ||
+                        file->starts_with("/etc/default/") || file->starts_with("/etc/sysconfig/");
+  if (settings) return {};
   // "ib" by itself or before a number: not in "/lib/", "/bin/ibus".
   bool begins = true;
   const auto name = base::lower(*file);

@@ -10,9 +10,9 @@
 
 namespace rdmacfg::foreign {
 
-/// The advice for firewall-cmd, resolvectl, sysctl -p and `.` of a file for RDMA, for writes to files of an IPoIB interface or of a
-/// bond over it, and for ip(8) behind xargs or find; empty for other commands. `text`: the command as
-/// written.
+/// The advice for firewall-cmd, resolvectl, sysctl -p and `.` of a file for RDMA, for writes to files of an
+/// IPoIB interface or of a bond over it, and for ip(8) behind xargs or find; empty for other commands.
+/// `text`: the command as written.
 std::string kept_command_advice(const std::vector<std::string>& words, std::string_view text,
                                 const Claims& claims);
 

@@ -177,9 +177,10 @@ class Version1 {
       const auto family = is_ipv6(gateway->text) ? Family::kIpv6 : Family::kIpv4;
       out.at.insert_or_assign(is_ipv6(gateway->text) ? "ipv6.gateway" : "ipv4.gateway", gateway->place());
       const auto metric = keys.number("metric", 0xffffffffU);
-      report(*gateway, metric ? add_route_words(out.inet(family), family,
-                                                fmt::format("default via {} metric {}", gateway->text, *metric))
-                              : set_gateway(out.inet(family), family, gateway->text));
+      report(*gateway, metric
+                           ? add_route_words(out.inet(family), family,
+                                             fmt::format("default via {} metric {}", gateway->text, *metric))
+                           : set_gateway(out.inet(family), family, gateway->text));
     }
     // One, or a list of them.
     if (const auto* servers = keys.take("dns_nameservers")) {
@@ -194,7 +195,7 @@ class Version1 {
     if (const auto control = keys.text("control"); control == "manual" || control == "off")
       out.state = model::State::kDown;
     if (const auto* metric = keys.take("metric"); metric != nullptr && node.find("gateway") == nullptr)
-      keys.wrong(*metric, fmt::format("metric: {}: the subnet has no gateway", metric->text));
+      keys.wrong(*metric, fmt::format("metric: {}: cannot be expressed in the document", metric->text));
     if (const auto* broadcast = keys.take("broadcast"); broadcast != nullptr && !broadcast->text.empty())
       claims_.pass(broadcast->place(),
                    "broadcast: the kernel computes the broadcast address of the document's prefix");

@@ -258,9 +258,9 @@ bool Network::listens_to_routers(const Interface& out) const {
 void Network::tell_unused(std::string_view section) const {
   for (const auto& group : unit_.groups) {
     if (group.name == section && !group.items.empty())
-      unit_.claims.pass({group.file, group.line},
-                        fmt::format("[{}]: has no effect here, as the document takes no such addresses",
-                                    group.name));
+      unit_.claims.pass(
+          {group.file, group.line},
+          fmt::format("[{}]: not needed: the document takes no addresses from there", group.name));
   }
 }
 

@@ -152,7 +152,8 @@ void tell_ifupdown(const Group& group, Claims& claims) {
 /// [keyfile]: profiles in another folder than those that are read.
 void tell_folder(const Group& group, Claims& claims) {
   for (const auto& item : group.items) {
-    const auto path = base::trim(item.value);
+    auto path = base::trim(item.value);
+    while (path.ends_with('/')) path.remove_suffix(1);
     if (item.key == "path" && !path.empty() && path != "/etc/NetworkManager/system-connections")
       claims.miss(
           {item.file, item.line},

@@ -199,7 +199,7 @@ class WickedXml {
 
   /// Elements without a place in the document; said where they differ from what is usual.
   void pass_over(YamlKeys& keys, std::initializer_list<std::string_view> elements, std::string_view usual,
-                 std::string_view why) {
+                 std::string_view why) const {
     for (const auto element : elements) {
       const auto* node = keys.take(element);
       if (node == nullptr || !node->is_scalar() || node->text.empty()) continue;
@@ -230,7 +230,8 @@ class WickedXml {
       YamlKeys inside(*address, claims_);
       out_.at.try_emplace(name + ".addresses", address->place());
       const auto why = add_address(inet, family, inside.text("local"));
-      pass_over(inside, {"broadcast"}, "", "the kernel computes the broadcast address of the document's prefix");
+      pass_over(inside, {"broadcast"}, "",
+                "the kernel computes the broadcast address of the document's prefix");
       pass_over(inside, {"label"}, "", "addresses of the document have no labels");
       inside.finish("address");
       if (!why.empty()) inside.wrong(*address, why);
