@@ -85,7 +85,8 @@ constexpr auto kScriptFiles =
                           {"/var/spool/cron", "root", Masking::kNone},
                           {"/var/spool/cron/crontabs", "root", Masking::kNone},
                           {"/var/spool/cron/tabs", "root", Masking::kNone},
-                          {"/etc/systemd/system", "*.service", Masking::kByName, Links::kLeftOut}});
+                          {"/etc/systemd/system", "*.service", Masking::kByName, Links::kLeftOut},
+                          {"/etc/systemd/system/*.service.d", "*.conf", Masking::kNone}});
 
 constexpr auto kSysfsFiles = std::to_array<Where>({{"/etc", "sysfs.conf"},
                                                    {"/etc/sysfs.d", "*.conf", Masking::kNone},
@@ -161,6 +162,7 @@ constexpr auto kOpensmFiles =
                           {"/etc/sysconfig", "opensm", Masking::kNone},
                           {"/etc/systemd/system/opensm@*.service.d", "*.conf", Masking::kNone},
                           {"/etc/opensm", "partitions.conf"},
+                          {"/etc/opensm", "qos-policy.conf"},
                           {"/etc/rdma", "partitions.conf"}});
 
 constexpr auto kNvmeFiles = std::to_array<Where>({{"/etc/nvme", "discovery.conf"},

@@ -13,6 +13,7 @@
 #include "base/text.hpp"
 #include "config/guard.hpp"
 #include "config/other_tools.hpp"
+#include "foreign/import/templates.hpp"
 #include "foreign/keys.hpp"
 #include "formats/sysctl_conf.hpp"
 #include "model/limits.hpp"
@@ -249,8 +250,8 @@ void leave_out_scripts_not_run(std::vector<File>& own, system::Files& files, Cla
     std::string_view why;
     if (rc_local && unitless) {
       why = "at boot: this systemd has no systemd-rc-local-generator, which is gone in release 260";
-    } else if (!file.path.ends_with(".service") && !is_crontab(file.path) &&
-               files.not_executable(file.path)) {
+    } else if (!file.path.ends_with(".service") && !unit_of(file.path).ends_with(".service") &&
+               !is_crontab(file.path) && files.not_executable(file.path)) {
       why = "as it is not executable";
     }
     if (why.empty()) return false;
@@ -407,6 +408,8 @@ std::size_t gather(const Request& request, system::Files& files, Claims& claims)
         own.erase(first, own.end());
       }
     }
+    leave_out_templates("udev", names, claims);
+    count += leave_out_templates(format->name, own, claims);
     parse_udev(names, claims);
     format->parse(own, claims);
     claims.learn_names();

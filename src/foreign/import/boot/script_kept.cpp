@@ -4,7 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <cstddef>
+
+#include "base/text.hpp"
 
 namespace rdmacfg::foreign {
 
@@ -87,6 +91,35 @@ std::string_view file_of_sysctl(const std::vector<std::string>& words) {
   return file.starts_with('/') && !read ? file : std::string_view();
 }
 
+/// The script of ". FILE", "source FILE" and "sh FILE", if its name has to do with RDMA: other files hold
+/// functions and settings of the distribution.
+std::string_view script_of_rdma(const std::vector<std::string>& words) {
+  constexpr auto kRunners = std::to_array<std::string_view>({".", "source", "sh", "bash", "dash", "ksh"});
+  if (std::find(kRunners.begin(), kRunners.end(), words.front()) == kRunners.end()) return {};
+  const auto file = std::find_if(words.begin() + 1, words.end(),
+                                 [](const std::string& word) { return !word.starts_with('-'); });
+  const bool is_text = std::find(words.begin(), words.end(), "-c") != words.end();
+  if (is_text || file == words.end() || file->find('/') == std::string::npos) return {};
+  // Of variables alone; other formats read those for RDMA.
+  const bool settings = file->ends_with(".conf") || file->find("/ifcfg-") != std::string::npos ||
+                        file->starts_with("/etc/default/") || file->starts_with("/etc/sysconfig/");
+  if (settings) return {};
+  // "ib" by itself or before a number: not in "/lib/", "/bin/ibus".
+  bool begins = true;
+  const auto name = base::lower(*file);
+  for (std::size_t at = 0; at < name.size(); ++at) {
+    const auto rest = std::string_view(name).substr(at);
+    for (const std::string_view part : {"rdma", "infiniband", "ipoib", "roce", "openib", "mlnx", "mlx"}) {
+      if (begins && rest.starts_with(part)) return *file;
+    }
+    const char behind = rest.size() > 2 ? rest[2] : '.';
+    if (begins && rest.starts_with("ib") && std::isalpha(static_cast<unsigned char>(behind)) == 0)
+      return *file;
+    begins = std::isalpha(static_cast<unsigned char>(rest.front())) == 0;
+  }
+  return {};
+}
+
 /// "xargs -I{} ip link set {} up", "find /sys/class/net -exec ip link set {} up": for interfaces that only
 /// the running script knows.
 bool sets_found_interfaces(const std::vector<std::string>& words, std::string_view text) {
@@ -134,6 +167,9 @@ std::string kept_command_advice(const std::vector<std::string>& words, std::stri
   if (const auto file = file_of_sysctl(words); !file.empty())
     return fmt::format(
         "the settings are in another file; to take them over, run `rdma-configctl import sysctl {}`", file);
+  if (const auto file = script_of_rdma(words); !file.empty())
+    return fmt::format(
+        "the commands are in another file; to take them over, run `rdma-configctl import scripts {}`", file);
   if (sets_found_interfaces(words, text)) return "the interfaces are known only when the script runs";
   if (const auto subject = subject_of_write(words, text, claims); !subject.empty())
     return fmt::format("the document does not support {}; keep this command", subject);

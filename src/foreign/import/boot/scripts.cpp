@@ -18,6 +18,7 @@
 #include "foreign/import/managers/ifupdown_hooks.hpp"
 #include "foreign/import/rdma/interface_users.hpp"
 #include "foreign/inet.hpp"
+#include "foreign/keys.hpp"
 #include "foreign/syntax/crontab_lines.hpp"
 #include "foreign/syntax/shell_blocks.hpp"
 #include "foreign/syntax/shell_line.hpp"
@@ -36,6 +37,11 @@ bool is_up_or_ours(std::string_view value, const Claims& claims) {
       {"up", "pre-up", "post-up", "start", "routable", "configured", "carrier"});
   return std::find(kEvents.begin(), kEvents.end(), value) != kEvents.end() ||
          (claims.knows(value) && !is_pattern(value));
+}
+
+/// Whether `import opensm` or `import srp` reads the drop-ins of this unit.
+bool has_own_importer(std::string_view unit) {
+  return unit.starts_with("opensm@") || unit == "srp_daemon.service" || unit.starts_with("srp_daemon_port@");
 }
 
 class ImportedScript {
@@ -429,8 +435,8 @@ void parse_scripts(std::span<const File> files, Claims& claims) {
       script.crontab(file);
       continue;
     }
-    if (file.path.ends_with(".service")) {
-      script.unit(file);
+    if (file.path.ends_with(".service") || unit_of(file.path).ends_with(".service")) {
+      if (!has_own_importer(unit_of(file.path))) script.unit(file);
       continue;
     }
     const auto lines = lines_of_script(file.text);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "foreign/import/formats.hpp"
 #include "foreign/keys.hpp"
@@ -34,6 +35,31 @@ bool is_for_ours(std::string_view patterns, const Claims& claims) {
   return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
     return word.find_first_not_of("*?") != std::string_view::npos && claims.knows(word);
   });
+}
+
+/// Whether nothing in [Match] rules our interfaces out: no type, driver, address or literal name.
+bool may_be_for_ours(const Keys& match) {
+  for (const auto* key : {"Type", "Driver", "MACAddress", "PermanentMACAddress"}) {
+    if (match.has(key)) return false;
+  }
+  const auto names = match.peek("OriginalName");
+  return names.find_first_not_of("*? \t") == std::string::npos;
+}
+
+/// Whether an item of [Link] is a setting that the document has, too.
+bool is_of_document(const Item& item) { return item.key == "Name" || item.key == "MTUBytes"; }
+
+bool has_settings(const std::vector<Item>& link) {
+  return std::any_of(link.begin(), link.end(), is_of_document);
+}
+
+/// Names the settings of a file whose port is not known.
+void tell_settings(const std::vector<Item>& link, Claims& claims) {
+  for (const auto& item : link) {
+    if (is_of_document(item))
+      claims.miss({item.file, item.line},
+                  fmt::format("{}: {}: not imported, as its port is not known", item.key, item.value));
+  }
 }
 
 /// The settings of a file, for each of the ports that it matches.
@@ -71,9 +97,14 @@ void parse_link(const File& file, const DropIns& drop_ins, Claims& claims) {
   const auto driver = match.peek("Driver");
   if (!has_long(match.peek("MACAddress")) && !has_long(match.peek("PermanentMACAddress"))) {
     const bool ours = match.peek("Type") == "infiniband" || driver.find("ipoib") != std::string::npos ||
+                      match.peek("Property").find("ipoib") != std::string::npos ||
                       is_for_ours(match.peek("OriginalName"), claims);
     if (ours) {
       claims.miss({file.path, 0}, "[Match] does not name the port by its address");
+      tell_settings(section_of(groups, "Link"), claims);
+    } else if (may_be_for_ours(match) && has_settings(section_of(groups, "Link"))) {
+      claims.pass({file.path, 0},
+                  "[Match] does not tell whether it is for InfiniBand; nothing of it is imported");
     } else {
       claims.pass({file.path, 0}, "is not for InfiniBand");
     }

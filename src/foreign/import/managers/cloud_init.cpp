@@ -137,7 +137,11 @@ class Version1 {
                    "the tool that cloud-init writes for may also take IPv6 addresses from routers, which "
                    "the document does not; if the network has such routers, write method = \"auto\" for "
                    "ipv6");
-    keys.pass({"type", "params", "keep_configuration"});
+    if (const auto* keeps = keys.take("keep_configuration"); keeps != nullptr && !keeps->text.empty())
+      claims_.pass(keeps->place(),
+                   "keep_configuration: concerns the network manager that cloud-init writes for");
+    keys.usual("wakeonlan", "no");
+    keys.pass({"type", "params", "optional"});
     keys.finish(out.name);
     place_search(out);
     settle(out);
@@ -172,7 +176,11 @@ class Version1 {
     if (const auto* gateway = keys.take("gateway")) {
       const auto family = is_ipv6(gateway->text) ? Family::kIpv6 : Family::kIpv4;
       out.at.insert_or_assign(is_ipv6(gateway->text) ? "ipv6.gateway" : "ipv4.gateway", gateway->place());
-      report(*gateway, set_gateway(out.inet(family), family, gateway->text));
+      const auto metric = keys.number("metric", 0xffffffffU);
+      report(*gateway, metric
+                           ? add_route_words(out.inet(family), family,
+                                             fmt::format("default via {} metric {}", gateway->text, *metric))
+                           : set_gateway(out.inet(family), family, gateway->text));
     }
     // One, or a list of them.
     if (const auto* servers = keys.take("dns_nameservers")) {
@@ -186,7 +194,12 @@ class Version1 {
     for (const auto& route : keys.list("routes")) routes(route, out);
     if (const auto control = keys.text("control"); control == "manual" || control == "off")
       out.state = model::State::kDown;
-    keys.pass({"broadcast", "ipv4", "ipv6", "metric"});
+    if (const auto* metric = keys.take("metric"); metric != nullptr && node.find("gateway") == nullptr)
+      keys.wrong(*metric, fmt::format("metric: {}: cannot be expressed in the document", metric->text));
+    if (const auto* broadcast = keys.take("broadcast"); broadcast != nullptr && !broadcast->text.empty())
+      claims_.pass(broadcast->place(),
+                   "broadcast: the kernel computes the broadcast address of the document's prefix");
+    keys.pass({"ipv4", "ipv6"});
     keys.finish("subnets");
   }
 

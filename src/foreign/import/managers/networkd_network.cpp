@@ -255,6 +255,15 @@ bool Network::listens_to_routers(const Interface& out) const {
          (local.empty() || local == "ipv6" || yes_or_no(local) == true);
 }
 
+void Network::tell_unused(std::string_view section) const {
+  for (const auto& group : unit_.groups) {
+    if (group.name == section && !group.items.empty())
+      unit_.claims.pass(
+          {group.file, group.line},
+          fmt::format("[{}]: not needed: the document takes no addresses from there", group.name));
+  }
+}
+
 void Network::offers(const Interface& out) const {
   const bool four = out.ipv4.method == InetMethod::kAuto, six = out.ipv6.method == InetMethod::kAuto;
   for (const auto* name : {"DHCP", "DHCPv4", "DHCPv6", "IPv6AcceptRA"}) {
@@ -263,6 +272,7 @@ void Network::offers(const Interface& out) const {
                       : std::string_view(name) == "DHCPv4" ? four
                                                            : six;
     if (!used) {
+      tell_unused(name);
       keys.pass({"*"});
       continue;
     }

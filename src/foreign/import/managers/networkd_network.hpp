@@ -66,6 +66,8 @@ class Network {
   [[nodiscard]] bool listens_to_routers(const Interface& out) const;
   /// The handling of offers of a DHCP server or a router.
   void offers(const Interface& out) const;
+  /// A section about offers of a sort that the interface does not ask for.
+  void tell_unused(std::string_view section) const;
   void route(Keys& keys, Interface& out);
 
   Unit unit_;

@@ -124,12 +124,40 @@ void tell_unmanaged(const Group& group, Claims& claims) {
   if (!told && !devices.empty()) claims.pass(devices.front().where, text);
 }
 
-/// [device…]: devices that NetworkManager leaves alone.
+/// [device…]: devices that NetworkManager leaves alone, and how it handles those of ours.
 void tell_devices(const Group& group, NmMatch match, Claims& claims) {
   if (match == NmMatch::kNone) return;
   for (const auto& item : group.items) {
-    if (item.key == "managed" && yes_or_no(item.value) == false)
-      claims.pass({item.file, item.line}, fmt::format("managed: {}", kNotInForce));
+    const Place where{item.file, item.line};
+    if (item.key == "managed") {
+      if (yes_or_no(item.value) == false) claims.pass(where, fmt::format("managed: {}", kNotInForce));
+    } else if (match == NmMatch::kOurs && item.key.starts_with("sriov-")) {
+      claims.miss(where, fmt::format("{}: the document does not support virtual functions", item.key));
+    } else if (match == NmMatch::kOurs && item.key != "match-device" && item.key != "stop-match") {
+      claims.pass(where, fmt::format("{}: concerns NetworkManager only", item.key));
+    }
+  }
+}
+
+/// [ifupdown]: whether NetworkManager also takes the interfaces of interfaces(5).
+void tell_ifupdown(const Group& group, Claims& claims) {
+  for (const auto& item : group.items) {
+    if (item.key == "managed" && yes_or_no(item.value) == true)
+      claims.pass({item.file, item.line},
+                  "managed: NetworkManager also activates the interfaces of /etc/network/interfaces; "
+                  "`rdma-configctl import ifupdown` reads that file");
+  }
+}
+
+/// [keyfile]: profiles in another folder than those that are read.
+void tell_folder(const Group& group, Claims& claims) {
+  for (const auto& item : group.items) {
+    auto path = base::trim(item.value);
+    while (path.ends_with('/')) path.remove_suffix(1);
+    if (item.key == "path" && !path.empty() && path != "/etc/NetworkManager/system-connections")
+      claims.miss(
+          {item.file, item.line},
+          fmt::format("path: the profiles are in another folder; run `rdma-configctl import nm {}`", path));
   }
 }
 
@@ -228,7 +256,11 @@ void tell_nm_conf(std::span<const File> files, Claims& claims) {
     const bool all = std::none_of(group.items.begin(), group.items.end(),
                                   [](const Item& item) { return item.key.starts_with("match-device"); });
     const auto match = all ? NmMatch::kAll : match_of_devices(devices, claims);
-    if (group.name == "keyfile") tell_unmanaged(group, claims);
+    if (group.name == "keyfile") {
+      tell_unmanaged(group, claims);
+      tell_folder(group, claims);
+    }
+    if (group.name == "ifupdown") tell_ifupdown(group, claims);
     if (group.name.starts_with("device")) tell_devices(group, match, claims);
     if (group.name.starts_with("connection")) tell_defaults(group, match, claims);
   }

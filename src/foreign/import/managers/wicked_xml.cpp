@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
+#include <string_view>
 
 #include "base/text.hpp"
 #include "foreign/import/managers/wicked.hpp"
@@ -161,11 +163,13 @@ class WickedXml {
     if (const auto* general = keys.mapping(name)) {
       YamlKeys inside(*general, claims_);
       disabled = inside.flag("enabled") == false;
-      inside.pass({"arp-verify", "arp-notify"});
+      pass_over(inside, {"arp-verify", "arp-notify"}, "yes", "concerns wicked's own checks of addresses");
       inside.usual("forwarding", "no");
       inside.usual("autoconf", "yes");
       privacy = inside.take("privacy");
-      inside.pass({"accept-redirects", "accept-ra", "accept-dad"});
+      inside.usual("accept-redirects", "yes");
+      tell_dad(inside);
+      tell_routers(inside);
       inside.finish(name);
     }
     for (const auto& [how, method] :
@@ -193,6 +197,31 @@ class WickedXml {
     }
   }
 
+  /// Elements without a place in the document; said where they differ from what is usual.
+  void pass_over(YamlKeys& keys, std::initializer_list<std::string_view> elements, std::string_view usual,
+                 std::string_view why) const {
+    for (const auto element : elements) {
+      const auto* node = keys.take(element);
+      if (node == nullptr || !node->is_scalar() || node->text.empty()) continue;
+      const bool same = node->text == usual || (usual == "yes" && yes_or_no(node->text) == true);
+      if (!same) claims_.pass(node->place(), fmt::format("{}: {}: {}", element, node->text, why));
+    }
+  }
+
+  /// 0 switches duplicate address detection off, 2 an interface with a duplicate (ip-sysctl.rst).
+  static void tell_dad(YamlKeys& keys) {
+    const auto* dad = keys.take("accept-dad");
+    if (dad == nullptr || dad->text.empty() || dad->text == "1" || dad->text == "-1") return;
+    keys.wrong(*dad, fmt::format("accept-dad: {}: cannot be expressed in the document", dad->text));
+  }
+
+  /// "host", "router" and "disable" (wicked's addrconf); the document has addresses of routers, or none.
+  static void tell_routers(YamlKeys& keys) {
+    const auto* routers = keys.take("accept-ra");
+    if (routers != nullptr && routers->text == "router")
+      keys.wrong(*routers, "accept-ra: router: cannot be expressed in the document");
+  }
+
   void of_static(const YamlNode& node, Family family) {
     YamlKeys keys(node, claims_);
     const std::string name = family == Family::kIpv4 ? "ipv4" : "ipv6";
@@ -201,7 +230,9 @@ class WickedXml {
       YamlKeys inside(*address, claims_);
       out_.at.try_emplace(name + ".addresses", address->place());
       const auto why = add_address(inet, family, inside.text("local"));
-      inside.pass({"broadcast", "label"});
+      pass_over(inside, {"broadcast"}, "",
+                "the kernel computes the broadcast address of the document's prefix");
+      pass_over(inside, {"label"}, "", "addresses of the document have no labels");
       inside.finish("address");
       if (!why.empty()) inside.wrong(*address, why);
     }

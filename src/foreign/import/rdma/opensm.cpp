@@ -286,12 +286,13 @@ void parse_instance(const File& file, Claims& claims) {
                    child.where, claims);
 }
 
-enum class OpensmSort { kInstance, kOwnConf, kPartitions, kPorts, kConf };
+enum class OpensmSort { kInstance, kOwnConf, kPartitions, kPorts, kPolicy, kConf };
 
 OpensmSort sort_of_opensm(const File& file, bool own) {
   if (unit_of(file.path).ends_with(".service")) return OpensmSort::kInstance;
   if (own) return OpensmSort::kOwnConf;
   const auto name = opensm_name(file);
+  if (name.starts_with("qos-policy")) return OpensmSort::kPolicy;
   if (name == "partitions.conf" || has_rules(file)) return OpensmSort::kPartitions;
   const auto named = name == "opensm" || file.path.find("sysconfig") != std::string::npos ? NamedAs::kPortList
                                                                                           : NamedAs::kOther;
@@ -339,6 +340,10 @@ void parse_opensm(std::span<const File> files, Claims& claims) {
         break;
       case OpensmSort::kPorts:
         parse_ports(file, claims);
+        break;
+      case OpensmSort::kPolicy:
+        claims.pass({file.path, 0},
+                    "the QoS policy stays in force; to have it in the document, write [[opensm_file]]");
         break;
       case OpensmSort::kConf:
         parse_conf(file, reads_other, claims);
