@@ -245,6 +245,18 @@ Result<void> write_option_lines(system::Files& files, std::string_view path, con
 
 bool ForeignLine::of_command_line() const { return file == kCommandLine; }
 
+bool ForeignLine::refuses() const {
+  if (sort != Sort::kInstall) return false;
+  const auto words = base::words_of(command);
+  const auto is_program = [](std::string_view word, std::string_view name) {
+    return word.substr(word.rfind('/') + 1).substr(0, name.size()) == name;
+  };
+  const bool does_nothing =
+      !words.empty() && (is_program(words.front(), "true") || is_program(words.front(), "false"));
+  return does_nothing && std::none_of(words.begin(), words.end(),
+                                      [&](const auto& word) { return is_program(word, "modprobe"); });
+}
+
 std::string ForeignLine::place() const {
   return of_command_line() ? "the kernel command line" : fmt::format("{}:{}", file, line);
 }

@@ -51,6 +51,10 @@ struct ForeignLine {
   bool later = false;            ///< modprobe reads it after /etc/modprobe.d/rdma-configd.conf
 
   [[nodiscard]] bool of_command_line() const;
+  /// Whether it replaces the loading by nothing: "install MODULE /bin/true".
+  [[nodiscard]] bool refuses() const;
+  /// Whether systemd and udev do not load the module because of it.
+  [[nodiscard]] bool keeps_out() const { return sort == Sort::kBlacklist || refuses(); }
   /// For messages: "/etc/modprobe.d/a.conf:3", "the kernel command line".
   [[nodiscard]] std::string place() const;
 };

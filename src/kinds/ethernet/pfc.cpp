@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "base/text.hpp"
@@ -102,13 +104,19 @@ class PfcKind final : public Kind {
   void check(std::vector<Desired>& desired, const std::vector<Observed>& /*observed*/, World& world,
              Diagnostics& diagnostics) const override {
     std::optional<std::vector<ForeignLine>> foreign;
+    std::map<std::string, std::vector<ForeignLine>> at_next_boot;
     for (const auto& resource : desired) {
       if (resource.key.kind != kPfcKind) continue;
-      if (!foreign) foreign = read_foreign_lines(world.host());
+      if (!foreign) {
+        foreign = read_foreign_lines(world.host());
+        at_next_boot = next_boot_settings(world.host());
+      }
       const auto options = options_of(resource);
       const auto driver_at = resource.origins.at("driver");
       const auto at = resource.origins.contains("priorities") ? resource.origins.at("priorities") : driver_at;
       warn_foreign_options("[[pfc]] priorities", resource.key.id, options, at, *foreign, diagnostics);
+      warn_of_options_at_next_boot("[[pfc]] priorities", resource.key.id, options, at,
+                                   at_next_boot[resource.key.id], diagnostics);
       (void)check_known("[[pfc]]", resource.key.id, options, driver_at, at, world, diagnostics);
     }
   }

@@ -175,10 +175,12 @@ class ModuleKind final : public Kind {
         warn_foreign_options("[[module]] options", name, options, options_at, lines->second, diagnostics);
         if (is_true(resource.settings, "loaded")) check_loadable(resource, lines->second, diagnostics);
       }
-      if (const auto at = at_next_boot.find(name); at != at_next_boot.end())
-        warn_of_next_boot(name, options,
-                          is_true(resource.settings, "at_boot") ? AtBoot::kLoaded : AtBoot::kNotLoaded,
-                          options_at, at->second, diagnostics);
+      if (const auto at = at_next_boot.find(name); at != at_next_boot.end()) {
+        warn_of_options_at_next_boot("[[module]] options", name, options, options_at, at->second,
+                                     diagnostics);
+        if (is_true(resource.settings, "at_boot"))
+          warn_of_blacklist_at_next_boot("[[module]] name", name, options_at, at->second, diagnostics);
+      }
       warn_of_parameter_writes(name, options, options_at, writes, diagnostics);
       if (world.offline()) {
         resource.settings.erase("loaded");
@@ -321,9 +323,7 @@ class ModuleKind final : public Kind {
     for (const auto& line : foreign) {
       if (line.module != desired.key.id) continue;
       const bool blacklisted = line.sort == ForeignLine::Sort::kBlacklist;
-      const bool refused = line.sort == ForeignLine::Sort::kInstall &&
-                           (line.command.ends_with("/true") || line.command.ends_with("/false"));
-      if (line.sort == ForeignLine::Sort::kInstall && !refused) {
+      if (line.sort == ForeignLine::Sort::kInstall && !line.refuses()) {
         diagnostics.push_back(
             Diagnostic{Severity::kWarning,
                        desired.origins.at("name"),
@@ -332,7 +332,7 @@ class ModuleKind final : public Kind {
                        "our options only reach the module if that command loads it by modprobe",
                        {}});
       }
-      if (!blacklisted && !refused) continue;
+      if (!line.keeps_out()) continue;
       diagnostics.push_back(
           Diagnostic{Severity::kError,
                      desired.origins.at("name"),

@@ -69,13 +69,16 @@ void warn_foreign_options(const std::string& section, const std::string& module,
 /// not have, and of the same for several kernels the first.
 std::map<std::string, std::vector<ForeignLine>> next_boot_settings(system::Host& host);
 
-/// Whether the document has a module loaded at boot.
-enum class AtBoot { kLoaded, kNotLoaded };
+/// Warns where one of these settings, all of the module, gives an option another value. Messages begin with
+/// `section`, as in warn_foreign_options().
+void warn_of_options_at_next_boot(const std::string& section, const std::string& module,
+                                  const model::ModuleOptions& wanted, const model::Location& where,
+                                  std::span<const ForeignLine> settings, model::Diagnostics& diagnostics);
 
-/// Warns where one of them keeps a module from being loaded at boot, or sets one of its options otherwise.
-void warn_of_next_boot(const std::string& module, const model::ModuleOptions& wanted, AtBoot at_boot,
-                       const model::Location& where, std::span<const ForeignLine> settings,
-                       model::Diagnostics& diagnostics);
+/// Warns where one of them keeps the module from being loaded at boot.
+void warn_of_blacklist_at_next_boot(const std::string& section, const std::string& module,
+                                    const model::Location& where, std::span<const ForeignLine> settings,
+                                    model::Diagnostics& diagnostics);
 
 /// Warns where a line of tmpfiles.d gives a parameter of the module another value at boot.
 void warn_of_parameter_writes(const std::string& module, const model::ModuleOptions& wanted,

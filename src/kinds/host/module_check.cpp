@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -37,6 +38,9 @@ std::string hint_of_no_module(World& world) {
   auto told = package_of_modules(world.host().files, kernel_release(world));
   return told.empty() ? "is the package that contains it installed for this kernel?" : told;
 }
+
+constexpr std::string_view kRemoveTheWord =
+    "the kernel command line wins over modprobe.d: remove the word there";
 
 std::string remedy_of_option(const ForeignLine& line) {
   if (line.of_command_line())
@@ -121,29 +125,37 @@ std::map<std::string, std::vector<ForeignLine>> next_boot_settings(system::Host&
   return out;
 }
 
-void warn_of_next_boot(const std::string& module, const ModuleOptions& wanted, AtBoot at_boot,
-                       const model::Location& where, std::span<const ForeignLine> settings,
-                       Diagnostics& diagnostics) {
+void warn_of_options_at_next_boot(const std::string& section, const std::string& module,
+                                  const ModuleOptions& wanted, const model::Location& where,
+                                  std::span<const ForeignLine> settings, Diagnostics& diagnostics) {
   for (const auto& line : settings) {
-    std::string what;
-    if (line.sort == ForeignLine::Sort::kBlacklist) {
-      if (at_boot == AtBoot::kLoaded)
-        what = fmt::format("[[module]] name: {} blacklists {} from the next boot on", line.place(), module);
-    } else {
-      const bool differs = std::any_of(wanted.list.begin(), wanted.list.end(), [&](const auto& option) {
-        return option.name == line.option.name && !same_value(option, line.option.value) &&
-               option != line.option;
-      });
-      if (differs)
-        what = fmt::format("[[module]] options: {} sets {} of {} from the next boot on: \"{}\"", line.place(),
-                           line.option.name, module, line.option.text());
-    }
-    if (what.empty()) continue;
-    diagnostics.push_back(Diagnostic{Severity::kWarning,
-                                     where,
-                                     std::move(what),
-                                     "the kernel command line wins over modprobe.d: remove the word there",
-                                     {}});
+    if (line.sort != ForeignLine::Sort::kOption) continue;
+    const bool differs = std::any_of(wanted.list.begin(), wanted.list.end(), [&](const auto& option) {
+      return option.name == line.option.name && !same_value(option, line.option.value) &&
+             option != line.option;
+    });
+    if (!differs) continue;
+    diagnostics.push_back(
+        Diagnostic{Severity::kWarning,
+                   where,
+                   fmt::format("{}: {} sets {} of {} from the next boot on: \"{}\"", section, line.place(),
+                               line.option.name, module, line.option.text()),
+                   std::string(kRemoveTheWord),
+                   {}});
+  }
+}
+
+void warn_of_blacklist_at_next_boot(const std::string& section, const std::string& module,
+                                    const model::Location& where, std::span<const ForeignLine> settings,
+                                    Diagnostics& diagnostics) {
+  for (const auto& line : settings) {
+    if (line.sort != ForeignLine::Sort::kBlacklist) continue;
+    diagnostics.push_back(
+        Diagnostic{Severity::kWarning,
+                   where,
+                   fmt::format("{}: {} blacklists {} from the next boot on", section, line.place(), module),
+                   std::string(kRemoveTheWord),
+                   {}});
   }
 }
 

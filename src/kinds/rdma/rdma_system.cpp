@@ -217,6 +217,10 @@ class RdmaSystemKind final : public Kind, public MustStay {
     const auto lines = read_foreign_lines(world.host());
     warn_foreign_options("[rdma_system] netns", std::string(kModule), wanted, desired.origins.at("option"),
                          lines, diagnostics);
+    const auto at_next_boot = next_boot_settings(world.host());
+    if (const auto at = at_next_boot.find(std::string(kModule)); at != at_next_boot.end())
+      warn_of_options_at_next_boot("[rdma_system] netns", at->first, wanted, desired.origins.at("option"),
+                                   at->second, diagnostics);
   }
 };
 

@@ -7,9 +7,12 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "formats/modprobe_conf.hpp"
 #include "kinds/entry.hpp"
+#include "kinds/host/module.hpp"
 #include "kinds/host/package_table.hpp"
 #include "kinds/kernel_release.hpp"
 #include "kinds/ports/device_names.hpp"
@@ -231,18 +234,22 @@ class SoftRdmaKind final : public Kind {
 
   static void check_loadable(const std::vector<Desired>& desired, World& world, Diagnostics& diagnostics) {
     std::optional<std::vector<ForeignLine>> lines;  // once they are needed
+    std::map<std::string, std::vector<ForeignLine>> at_next_boot;
     for (const auto& resource : desired) {
       const auto module = text_at(resource.settings, "module");
       if (resource.key.kind != kSoftRdmaKind || module.empty()) continue;
-      if (!lines) lines = read_foreign_lines(world.host());
+      if (!lines) {
+        lines = read_foreign_lines(world.host());
+        at_next_boot = next_boot_settings(world.host());
+      }
+      warn_of_blacklist_at_next_boot("[[soft_rdma]] type", module, resource.origins.at("module"),
+                                     at_next_boot[module], diagnostics);
       // Somebody may have loaded it all the same.
       const bool there =
           device_of(resource.key.id, world) != nullptr || is_loaded(module, world.host().modules);
       for (const auto& line : *lines) {
         const bool blacklisted = line.sort == ForeignLine::Sort::kBlacklist;
-        const bool refused = line.sort == ForeignLine::Sort::kInstall &&
-                             (line.command.ends_with("/true") || line.command.ends_with("/false"));
-        if (line.module != module || (!blacklisted && !refused)) continue;
+        if (line.module != module || !line.keeps_out()) continue;
         diagnostics.push_back(Diagnostic{
             there ? Severity::kWarning : Severity::kError,
             resource.origins.at("module"),

@@ -56,6 +56,22 @@ TEST(ModprobeFile, ForeignLinesInTheOrderOfModprobe) {
   EXPECT_TRUE(lines[3].later);
 }
 
+TEST(ModprobeFile, ACommandThatDoesNothingKeepsAModuleOut) {
+  const auto keeps_out = [](const std::string& command) {
+    fakes::Faults faults;
+    fakes::MemoryFiles files(faults);
+    files.content = {{"/etc/modprobe.d/a.conf", "install m " + command + "\n"}};
+    const auto lines = read_foreign_lines(files, KernelOptions::kRead);
+    return lines.size() == 1U && lines.front().keeps_out();
+  };
+  EXPECT_TRUE(keeps_out("/bin/true"));
+  EXPECT_TRUE(keeps_out("/usr/bin/false"));
+  EXPECT_TRUE(keeps_out("true"));
+  EXPECT_TRUE(keeps_out("/bin/true; /usr/bin/logger \"m is not allowed\""));
+  EXPECT_FALSE(keeps_out("/bin/true; /sbin/modprobe --ignore-install m"));
+  EXPECT_FALSE(keeps_out("/sbin/modprobe --ignore-install m && /bin/true"));
+}
+
 // kmod reads it after all files, so it wins at every load.
 TEST(ModprobeFile, TheKernelCommandLineIsReadLast) {
   fakes::Faults faults;
