@@ -21,6 +21,13 @@ inline constexpr std::string_view kRdmaModulesFile = "/etc/rdma/modules/rdma_con
 /// something over RDMA devices; drivers make such devices, so theirs would come too late.
 std::string_view load_file_of(std::string_view module, system::Files& files);
 
+/// The modules that a list names, one a line.
+std::set<std::string> parse_load_list(std::string_view text);
+
+/// Whether a list names the module: one of rdma-core, read when RDMA hardware appears, one of systemd, or
+/// modules_load= of the kernel command line. A folder that cannot be read may have it.
+bool is_listed_for_boot(std::string_view module, system::Files& files);
+
 /// Modules of one list; lines that name none are passed over.
 base::Result<std::set<std::string>> read_load_file(system::Files& files, std::string_view path);
 

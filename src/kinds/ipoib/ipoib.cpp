@@ -19,6 +19,7 @@
 #include "kinds/carried_state.hpp"
 #include "kinds/competitors.hpp"
 #include "kinds/entry.hpp"
+#include "kinds/ipoib/ipoib_module.hpp"
 #include "kinds/ipoib/link_settings.hpp"
 #include "kinds/ports/held_by_port.hpp"
 
@@ -156,6 +157,7 @@ class IpoibKind final : public Kind,
   void check(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
              Diagnostics& diagnostics) const override {
     take_from_network_manager(kIpoibKind, desired, observed);
+    warn_of_module_at_boot(desired, world, diagnostics);
     const auto now = model::by_key(observed);
     std::optional<std::vector<TmpfilesLine>> writes;  // once they are needed
     for (auto& resource : desired) {
