@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -18,8 +19,10 @@
 #include "kinds/address/backend.hpp"
 #include "kinds/address/direct_backend.hpp"
 #include "kinds/address/duplicate_check.hpp"
+#include "kinds/address/ipv6_at_boot.hpp"
 #include "kinds/competitors.hpp"
 #include "kinds/entry.hpp"
+#include "kinds/host/module.hpp"
 #include "kinds/host/sysctl_entry.hpp"
 #include "kinds/ports/held_by_port.hpp"
 
@@ -330,8 +333,8 @@ class AddressKind final : public Kind,
 
   /// The interfaces for which an entry of the document switches IPv6 on; "all": for each that is there
   /// (addrconf_disable_change() of net/ipv6/addrconf.c).
-  static std::set<std::string, std::less<>> with_ipv6_on(const std::vector<Desired>& desired) {
-    std::set<std::string, std::less<>> out;
+  static detail::InterfaceNames with_ipv6_on(const std::vector<Desired>& desired) {
+    detail::InterfaceNames out;
     for (const auto& resource : desired) {
       const std::string_view path = resource.key.id;
       const bool of_ipv6 = resource.key.kind == "sysctl" && !resource.ignore && path.starts_with(kConf) &&
@@ -365,7 +368,8 @@ class AddressKind final : public Kind,
       const auto all = world.host().sysctl.read(fmt::format("{}all{}", kConf, kOff));
       if (all && *all != "0") return;
     }
-    const auto names = on.empty() ? std::map<std::string, std::string>{} : given_names(desired);
+    const auto names = given_names(desired);
+    std::optional<std::map<std::string, std::vector<ForeignLine>>> at_next_boot;  // once it is needed
     std::set<int> seen;
     for (const auto& resource : desired) {
       const auto id = resource.key.kind == kAddressKind && resource.settings.contains("address")
@@ -375,7 +379,12 @@ class AddressKind final : public Kind,
       const auto* link = interface_of(id->interface, world);
       if (link == nullptr || !seen.insert(link->index).second) continue;
       const auto name = names.find(id->interface);
-      if (on.contains(link->name) || (name != names.end() && on.contains(name->second))) continue;
+      const bool is_named = name != names.end() && !name->second.empty();
+      const auto& name_to_come = is_named ? name->second : link->name;
+      if (!at_next_boot) at_next_boot = next_boot_settings(world.host());
+      detail::warn_of_no_ipv6_at_boot(resource, name_to_come, on, (*at_next_boot)["ipv6"], world.host().files,
+                                      diagnostics);
+      if (on.contains(link->name) || on.contains(name_to_come)) continue;
       const auto path = fmt::format("{}{}{}", kConf, link->name, kOff);
       const auto off = world.host().sysctl.read(path);
       if (!off || *off == "0") continue;

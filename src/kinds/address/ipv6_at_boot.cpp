@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/address/ipv6_at_boot.hpp"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "formats/sysctl_conf.hpp"
+#include "kinds/host/sysctl_entry.hpp"
+
+namespace rdmacfg::kinds::detail {
+
+namespace {
+
+std::string switch_of_ipv6(std::string_view interface) {
+  return fmt::format("net/ipv6/conf/{}/disable_ipv6", interface);
+}
+
+std::string_view name_of_file(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+/// The line that counts at boot for a switch, of files that are not ours; files are read by their names.
+std::optional<ForeignSysctl> last_line_for(const std::string& path, system::Files& files) {
+  const auto lines = foreign_sysctls(files, path, observe_sysctl_conf(files));
+  std::optional<ForeignSysctl> out;
+  if (!lines) return out;
+  for (const auto& line : *lines) {
+    if (line.excludes || (out && name_of_file(line.file) < name_of_file(out->file))) continue;
+    out = line;
+  }
+  return out;
+}
+
+/// The line that switches IPv6 off; a line of the interface counts before those for all.
+std::optional<ForeignSysctl> line_switching_off(const std::string& interface, system::Files& files) {
+  for (const std::string& name : {interface, std::string("all"), std::string("default")}) {
+    auto line = last_line_for(switch_of_ipv6(name), files);
+    if (!line) continue;
+    if (!same_sysctl_value(line->value, "0")) return line;
+    if (name == interface) return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+void warn_of_no_ipv6_at_boot(const model::Desired& address, const std::string& interface,
+                             const InterfaceNames& on, std::span<const ForeignLine> at_next_boot,
+                             system::Files& files, model::Diagnostics& diagnostics) {
+  const auto warn = [&](std::string what, std::string hint) {
+    diagnostics.push_back({model::Severity::kWarning, address.where, std::move(what), std::move(hint), {}});
+  };
+  const bool switched_on = on.contains(interface) || on.contains("all") || on.contains("default");
+  for (const auto& line : at_next_boot) {
+    if (line.sort != ForeignLine::Sort::kOption || same_sysctl_value(line.option.value, "0")) continue;
+    const bool for_good = line.option.name == "disable";
+    if (!for_good && (line.option.name != "disable_ipv6" || switched_on)) continue;
+    warn(fmt::format("{}: {} switches IPv6 off from the next boot on: \"ipv6.{}\"", address.label,
+                     line.place(), line.option.text()),
+         "remove the word there, or leave the IPv6 addresses out");
+  }
+  if (switched_on) return;
+  const auto line = line_switching_off(interface, files);
+  if (!line) return;
+  warn(fmt::format("{}: {}:{} switches IPv6 off on {} at boot", address.label, line->file, line->line,
+                   interface),
+       fmt::format("remove the line there, or write [[sysctl]] key = \"{}\", value = 0",
+                   switch_of_ipv6(interface)));
+}
+
+}  // namespace rdmacfg::kinds::detail
