@@ -120,7 +120,7 @@ class Checker {
                         fmt::format("write [[{}]] with its keys first", path));
       } else if (spec.repeated) {
         report_.wrong(node.origin == Node::Origin::kHeader ? node.at : node.key,
-                      fmt::format("[{0}]: is a list of sections; write [[{0}]]", path));
+                      fmt::format("[{0}]: can occur several times; write [[{0}]]", path));
       }
       out.push_back(&node);
     } else if (node.sort != Node::Sort::kList) {

@@ -74,7 +74,7 @@ void report_duplicates(std::vector<Section>& sections, const Grammar& specs, con
     wrong.message = fmt::format("{} {}: is defined twice in this file", label_of(section.path, spec.repeated),
                                 identity->words);
     wrong.hint = "write all its keys in one entry";
-    wrong.related.push_back({first->second, "first used here"});
+    wrong.related.push_back({first->second, "first defined here"});
     diagnostics.push_back(std::move(wrong));
     return true;
   });

@@ -225,7 +225,7 @@ std::string as_module_option(std::string_view name, const std::vector<std::strin
 std::string foreign_hint(std::string_view name) {
   for (const auto& section : kForeignSections) {
     if (section.name != name) continue;
-    return fmt::format("this looks like a {} file; rdma-configctl import {} FILE converts it", section.tool,
+    return fmt::format("this looks like a {} file; `rdma-configctl import {} FILE` converts it", section.tool,
                        section.format);
   }
   return {};

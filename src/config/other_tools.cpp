@@ -263,7 +263,7 @@ std::optional<model::Diagnostic> recognize_other_tool(const Text& text) {
       model::Severity::kError,
       {text.name, first.number, first.column, static_cast<int>(std::min(first.words.size(), kLongestMark))},
       fmt::format("this is {}, not an rdma-configd document", tool.file),
-      fmt::format("rdma-configctl import {} FILE converts it", tool.format),
+      fmt::format("`rdma-configctl import {} FILE` converts it", tool.format),
       {}};
 }
 

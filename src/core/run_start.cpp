@@ -14,6 +14,7 @@
 #include "core/observation.hpp"
 #include "core/remember.hpp"
 #include "core/transaction.hpp"
+#include "model/change.hpp"
 #include "store/damage.hpp"
 #include "store/held_record.hpp"
 
@@ -115,6 +116,23 @@ bool is_open(const system::Host& host, const Journal& journal, const Options& op
   return journal.boot_id == host.boot_id && !host.offline;
 }
 
+/// Whether a kind with changes in the plan could not be observed.
+bool is_any_unseen(const model::Plan& plan, const Observation& now) {
+  return std::any_of(plan.changes.begin(), plan.changes.end(),
+                     [&](const auto& change) { return now.unseen.contains(change.key.kind); });
+}
+
+/// The host as an interrupted run left it. A kind that cannot be observed (a link is in the place of a file
+/// of ours) fails it only if the run changed something of that kind: that could not be recorded.
+Result<Observation> observe_interrupted(system::Host& host, const State& state, const model::Plan& plan) {
+  const auto known = keys_of(state, plan);
+  auto whole = observe_host(host, known);
+  if (whole) return whole;
+  auto rest = observe_what_can_be(host, known);
+  if (!rest || is_any_unseen(plan, *rest)) return base::fail(whole.error());
+  return rest;
+}
+
 /// Finishes what an interrupted run began: interfaces that it had made are known as ours, and what it had
 /// taken down is put back. The new plan then goes on from there (recovery rolls forward).
 Result<void> recover(system::Host& host, const Journal& journal, const Options& options, RunStart& out) {
@@ -128,7 +146,7 @@ Result<void> recover(system::Host& host, const Journal& journal, const Options& 
     notes.push_back("some settings that an interrupted apply took down could not be restored: " + what);
     out.incomplete = true;
   }
-  auto observation = observe_host(host, keys_of(out.state, journal.plan));
+  auto observation = observe_interrupted(host, out.state, journal.plan);
   if (!observation) return base::fail(observation.error());
   remember(journal.plan, *observation, out.state);
   claim_put_back(journal.plan, *observation, out.state);

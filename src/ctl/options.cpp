@@ -54,8 +54,8 @@ constexpr auto kSubcommandAliases = std::to_array<SubcommandAlias>({
 base::Failure unknown_command(const std::string& word) {
   if (word == "completion" || word == "completions")
     return fail(Code::kInvalid,
-                fmt::format("unknown subcommand {}; the package has the completions of bash, zsh "
-                            "and fish: a new shell finds them",
+                fmt::format("unknown subcommand {}; the package installs the completions of bash, "
+                            "zsh and fish, which a new shell loads",
                             word));
   const auto alias = std::find_if(kSubcommandAliases.begin(), kSubcommandAliases.end(),
                                   [&](const SubcommandAlias& candidate) { return candidate.word == word; });
@@ -66,7 +66,7 @@ base::Failure unknown_command(const std::string& word) {
   const auto near = base::nearest(word, known);
   return fail(Code::kInvalid, fmt::format("unknown subcommand {}; {}", word,
                                           near ? fmt::format("did you mean {}?", *near)
-                                               : std::string("see rdma-configctl --help")));
+                                               : std::string("see `rdma-configctl --help`")));
 }
 
 /// The meaning of a word after the subcommand: files are as good as --config.
@@ -85,7 +85,7 @@ base::Result<void> settle_words(Arguments& arguments) {
   }
   if (command == "fleet") {
     if (words.empty() || (words.front() != "validate" && words.front() != "report"))
-      return fail(Code::kInvalid, "fleet: write fleet validate --hosts HOSTS, or fleet report DIR");
+      return fail(Code::kInvalid, "fleet takes a subcommand: validate --hosts HOSTS, or report DIR");
     if (words.front() == "validate") {
       arguments.config.insert(arguments.config.end(), words.begin() + 1, words.end());
       words.resize(1);
@@ -182,8 +182,8 @@ base::Failure unknown(const std::string& word, const Parser& parser) {
   if (const auto near = letter ? std::nullopt : option_like(bare, known))
     return fail(Code::kInvalid, fmt::format("{}; did you mean {}?", message, *near));
   return fail(Code::kInvalid,
-              message + (sub == nullptr ? "; see rdma-configctl --help"
-                                        : fmt::format("; see rdma-configctl {} --help", sub->get_name())));
+              message + (sub == nullptr ? "; see `rdma-configctl --help`"
+                                        : fmt::format("; see `rdma-configctl {} --help`", sub->get_name())));
 }
 
 /// CLI11 takes a word "[…]" apart, which is a list of TOML or a pattern, and a negative number for an option:
@@ -344,7 +344,8 @@ base::Result<CommandLine> parse_command_line(int argc, const char* const* argv, 
     return line;
   }
   if (sub == nullptr)
-    return fail(Code::kInvalid, "missing subcommand: show, status, diff, apply, …; see --help");
+    return fail(Code::kInvalid,
+                "missing subcommand: show, status, diff, apply, …; see `rdma-configctl --help`");
   const auto named = parser.app.get_subcommands();
   if (sub->get_name() == "fleet") {
     const auto inner = sub->get_subcommands();

@@ -99,7 +99,7 @@ void damaged_records(const DoctorContext& context, std::vector<Finding>& out) {
     if (loaded || !is_damage(loaded.error())) return;
     out.push_back({"damaged_records", Finding::Weight::kRisk, path,
                    loaded.error().message + ": the next apply or start of the daemon sets it aside",
-                   "check the file and the disk, then run rdma-configctl apply"});
+                   "check the file and the disk, then run `rdma-configctl apply`"});
   };
   const Paths paths;
   look(paths.state, load_state(files, paths.state));
@@ -117,7 +117,7 @@ void damaged_records(const DoctorContext& context, std::vector<Finding>& out) {
     if (std::find(waiting.begin(), waiting.end(), reason) != waiting.end()) continue;
     out.push_back({"damaged_records", Finding::Weight::kRisk, "/var/lib/rdma-configd",
                    reason + ": objects that rdma-configd made earlier may no longer be known as its own",
-                   "check the file and the disk, then run rdma-configctl apply, which ends this report"});
+                   "check the file and the disk, then run `rdma-configctl apply`, which ends this report"});
   }
 }
 
@@ -129,9 +129,9 @@ void stale_initramfs(const DoctorContext& context, std::vector<Finding>& out) {
       {"stale_initramfs", Finding::Weight::kRisk, "initramfs",
        "was built before rdma-configd last changed module options or naming rules: drivers loaded from it "
        "at boot get the old ones",
-       by_hand
-           ? fmt::format("run {} ({})", *command, *by_hand)
-           : fmt::format("run {}, or rdma-configctl apply with [initramfs] policy = \"rebuild\"", *command)});
+       by_hand ? fmt::format("run {} ({})", *command, *by_hand)
+               : fmt::format("run {}, or `rdma-configctl apply` with [initramfs] policy = \"rebuild\"",
+                             *command)});
 }
 
 void pinned_rdma_cm(const DoctorContext& context, std::vector<Finding>& out) {

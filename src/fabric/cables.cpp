@@ -58,7 +58,7 @@ base::Result<Value> parse_end(const Value& written) {
   if (!end) {
     return base::fail(base::Code::kInvalid,
                       fmt::format("{}must be a node and a port, such as \"leaf1/7\"",
-                                  text == nullptr ? std::string() : fmt::format("is \"{}\", ", *text)));
+                                  text == nullptr ? std::string() : fmt::format("is \"{}\"; ", *text)));
   }
   const auto port = base::parse_number(end->port);
   constexpr std::uint64_t kMostPorts = 254;

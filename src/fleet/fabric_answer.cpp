@@ -17,7 +17,7 @@ namespace rdmacfg::fleet {
 namespace {
 
 constexpr const char* kCollectFabric =
-    "collect it with rdma-configctl fabric --json on a host of the fabric, or remove the file";
+    "collect it with `rdma-configctl fabric --json` on a host of the fabric, or remove the file";
 
 /// Keys that are read; links and counters are most of the rest.
 bool is_read_of_fabric(std::string_view key) {

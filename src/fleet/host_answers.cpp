@@ -53,7 +53,7 @@ std::optional<int> tenths_of(std::string_view rate) {
 }
 
 constexpr const char* kCollectAgain =
-    "collect it again: rdma-configctl show --json, rdma-configctl diff --json";
+    "collect it again with `rdma-configctl show --json` and `rdma-configctl diff --json`";
 
 /// A list of an answer that is something else; null: each is a list, or not there. A list that somebody has
 /// left out is not compared.
@@ -82,7 +82,7 @@ model::Diagnostic not_an_answer(const config::Text& json, const std::string& sch
     message = fmt::format("is {}, not the output of show or diff", schema);
   }
   return faulty(where, std::move(message),
-                "collect it with rdma-configctl show --json, or rdma-configctl diff --json");
+                "collect it with `rdma-configctl show --json` or `rdma-configctl diff --json`");
 }
 
 /// The status of a resource that is not as wanted; nothing of one that is.

@@ -56,7 +56,7 @@ class Item {
       if (open == std::string_view::npos) break;
       const auto close = item_.find_first_of("[]", open + 1);
       if (item_[open] == ']' || close == std::string_view::npos || item_[close] == '[')
-        return fail(open, 1, "bracket without its counterpart", "write ranges as gpu[001-512,600]");
+        return fail(open, 1, "unmatched bracket", "write ranges as gpu[001-512,600]");
       auto& piece = out.emplace_back();
       for (auto from = open + 1; from <= close;) {
         const auto end = from + std::min(item_.substr(from, close - from).find(','), close - from);

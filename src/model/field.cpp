@@ -99,7 +99,7 @@ Result<Mtu> Codec<Mtu>::parse(const Value& written) {
       .and_then([](std::int64_t bytes) -> Result<Mtu> {
         if (bytes < kMtuMin || bytes > kMtuConnectedMax) {
           return fail(Code::kInvalid,
-                      fmt::format("MTU {} is out of range, must be {} to {} bytes (datagram: 2044 or "
+                      fmt::format("MTU {} is out of range; must be from {} to {} bytes (datagram: 2044 or "
                                   "4092; connected: up to {})",
                                   bytes, kMtuMin, kMtuConnectedMax, kMtuConnectedMax));
         }

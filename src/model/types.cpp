@@ -109,7 +109,7 @@ std::string Guid::text() const {
 Result<Pkey> Pkey::make(std::int64_t number) {
   if (number < 0 || number > 0xffff) {
     return fail(Code::kInvalid,
-                fmt::format("P_Key {} is out of range, must be 0x0001 to 0x7fff (or with the "
+                fmt::format("P_Key {} is out of range; must be from 0x0001 to 0x7fff (or with the "
                             "membership bit, 0x8001 to 0xffff)",
                             number < 0 ? std::to_string(number) : fmt::format("{:#x}", number)));
   }
@@ -152,7 +152,7 @@ Result<std::string> parse_interface_name(std::string_view text) {
     const auto c = static_cast<unsigned char>(each);
     if (std::isalnum(c) == 0 && c != '_' && c != '-' && c != '.') {
       return bad(fmt::format(
-          "only letters, digits, '_', '-' and '.' are possible, not {}",
+          "only letters, digits, '_', '-' and '.' are allowed, not {}",
           std::isprint(c) != 0 ? fmt::format("'{}'", static_cast<char>(c)) : fmt::format("byte {:#04x}", c)));
     }
   }
@@ -190,7 +190,7 @@ Result<RdmaName> RdmaName::parse(std::string_view text) {
 Result<PciAddress> PciAddress::parse(std::string_view text) {
   const auto wrong = [&]() -> Result<PciAddress> {
     return fail(Code::kInvalid,
-                fmt::format("\"{}\" is not a valid PCI address; it looks like \"0000:10:00.0\"", text));
+                fmt::format("\"{}\" is not a valid PCI address; write it like 0000:10:00.0", text));
   };
   auto lower = base::lower(text);
   if (std::count(lower.begin(), lower.end(), ':') == 1) lower = "0000:" + lower;
@@ -212,7 +212,7 @@ Result<Dscp> Dscp::make(std::int64_t number) {
   if (number >= 0 && number <= kMax) return Dscp{static_cast<std::uint8_t>(number)};
   return fail(
       Code::kInvalid,
-      fmt::format("DSCP {} is out of range, must be 0 to {} (a type of service is tos)", number, kMax));
+      fmt::format("DSCP {} is out of range; must be from 0 to {} (a type of service is tos)", number, kMax));
 }
 
 std::optional<std::uint8_t> dscp_of_class(std::string_view name) {
@@ -238,7 +238,7 @@ std::optional<std::uint8_t> dscp_of_class(std::string_view name) {
 Result<Tos> Tos::make(std::int64_t number) {
   constexpr std::int64_t kMax = 255;
   if (number >= 0 && number <= kMax) return Tos{number};
-  return fail(Code::kInvalid, fmt::format("ToS {} is out of range, must be 0 to {}", number, kMax));
+  return fail(Code::kInvalid, fmt::format("ToS {} is out of range; must be from 0 to {}", number, kMax));
 }
 
 }  // namespace rdmacfg::model

@@ -49,9 +49,9 @@ class Pkey {
 /// RFC 4391, 4755.
 enum class IpoibMode { kDatagram, kConnected };
 
-/// Its error continues the name of the key: "is \"fast\", must be …".
+/// Its error continues the name of the key: "\"fast\" is not one of …".
 base::Result<IpoibMode> parse_ipoib_mode(std::string_view text);
-/// The same where no key precedes the error: "mode is \"fast\", must be …".
+/// The same where no key precedes the error: "mode \"fast\" is not one of …".
 base::Result<IpoibMode> parse_named_mode(std::string_view text);
 std::string_view text_of(IpoibMode mode);
 

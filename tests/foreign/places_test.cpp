@@ -128,8 +128,9 @@ TEST_F(Places, AFileOfAnotherToolIsNamed) {
   for (const auto* format : {"nm", "netplan", "opensm", "udev"}) {
     Claims claims;
     EXPECT_EQ(gather({{find_format(format)}, {"/srv/ifcfg-fab0"}}, *files, claims), 0U) << format;
-    EXPECT_THAT(claims.missed,
-                Contains(Field(&Remark::text, HasSubstr("write import ifcfg /srv/ifcfg-fab0"))))
+    EXPECT_THAT(
+        claims.missed,
+        Contains(Field(&Remark::text, HasSubstr("run `rdma-configctl import ifcfg /srv/ifcfg-fab0`"))))
         << format;
   }
   Claims of_suse, wired;

@@ -153,7 +153,7 @@ class RuleParser {
     } else {
       const auto found =
           step.sort == Node::Sort::kList
-              ? fmt::format("has {} elements, must be a list of 1 to 16 numbers", step.items.size())
+              ? fmt::format("has {} elements; must be a list of 1 to 16 numbers", step.items.size())
               : fmt::format("must be a list of numbers such as [64, 1], not {}", sort_of(step));
       report_.wrong(step.at, fmt::format("{} step: {}", label_, found),
                     "one for each number in the host's name: for r12n07, [64, 1] is 12 times 64 plus 7");

@@ -78,7 +78,7 @@ std::optional<Fault> check_separator(std::string_view line) {
     if (line[at] != ';' && !tabs) continue;
     return Fault{
         static_cast<int>(at) + 1, 1,
-        fmt::format("fields are separated by {}, must be separated by commas", tabs ? "tabs" : "semicolons"),
+        fmt::format("fields are separated by {}; must be separated by commas", tabs ? "tabs" : "semicolons"),
         "save the table with commas: the separator that spreadsheets write depends on the locale"};
   }
   return std::nullopt;
@@ -89,7 +89,7 @@ std::optional<Fault> check_header(const std::vector<TableCell>& cells, const Lim
   const auto& first = cells.front();
   if (first.text != "host")
     return Fault{first.column, first.length,
-                 fmt::format("the first column is called \"{}\", must be \"host\"", first.text),
+                 fmt::format("the first column is called \"{}\"; must be \"host\"", first.text),
                  fmt::format("the first line names the columns, separated by commas: {}", example)};
   if (cells.size() > limits.table_columns)
     return Fault{cells.back().column, cells.back().length,
@@ -217,7 +217,7 @@ HostTable HostTable::parse(const Text& text, const Limits& limits, model::Diagno
     const auto& there = first->cells.front();
     report(number,
            {host.column, host.length, fmt::format("host {} is in the table twice", host.text), "remove one"},
-           {{{text.name, first->line, there.column, there.length}, "first here"}});
+           {{{text.name, first->line, there.column, there.length}, "first defined here"}});
     return faults < limits.errors;
   });
   if (out.columns_.empty() && faults == 0)

@@ -412,7 +412,7 @@ HostValues::Answer HostValues::looked_up(const AddressRule& rule) const {
     return tl::make_unexpected(
         Missing{fmt::format("{} has two {} addresses for {}", file, text_of(rule.family), *name),
                 "remove one",
-                {{found.front()->where, "first here"}, {line->where, "and here"}}});
+                {{found.front()->where, "first defined here"}, {line->where, "and here"}}});
   }
   auto text = found.front()->address.text();
   if (rule.prefix) text += fmt::format("/{}", *rule.prefix);

@@ -88,7 +88,7 @@ class Parser {
   }
   bool wrong(const Clash& clash) {
     wrong(clash.at, clash.message, clash.hint);
-    tree_.errors.back().related.push_back({location_of(text_, clash.first), "first here"});
+    tree_.errors.back().related.push_back({location_of(text_, clash.first), "first defined here"});
     return false;
   }
   /// The character at the cursor, as a place and in words.
@@ -110,7 +110,7 @@ class Parser {
   bool other_language(std::string_view language) {
     return other_file(fmt::format("this is {}, but the configuration is written in TOML", language),
                       "write version = 1, then sections such as [[ipoib]] with key = value lines; "
-                      "rdma-configctl import converts the files of other tools");
+                      "`rdma-configctl import` converts the files of other tools");
   }
   /// @return whether the line belongs to a conflict: one without the first mark is as any other.
   bool conflict_mark() {

@@ -6,9 +6,14 @@
 #include <time.h>
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "core/commit/commit_run.hpp"
+#include "model/note.hpp"
+#include "store/damage.hpp"
+#include "store/generations.hpp"
+#include "system/files.hpp"
 
 namespace rdmacfg::core {
 
@@ -110,17 +115,40 @@ Report hold(const Request& request, Context& context) {
   return run.ended(run.interrupted() ? run.nothing() : Report{});
 }
 
+namespace {
+
+/// Notes why the file is not what is gone by, unless a run has recorded that already.
+void tell_ledger_damage(const LedgerNow& now, system::Files& files, Report& report) {
+  if (!now.damage) return;
+  const auto reasons = degraded(files);
+  const auto& why = now.damage->message;
+  if (std::any_of(reasons.begin(), reasons.end(),
+                  [&](const auto& reason) { return reason.starts_with(why); }))
+    return;
+  report.notes.emplace_back(why + (now.lost ? "; the active generation is unknown" : "; its copy is used"),
+                            model::Note::Sort::kDamage);
+}
+
+}  // namespace
+
 Report look(const Request& request, Context& context) {
-  auto ledger = read_ledger(context.host.files, context.paths);
-  if (!ledger) return error_report(ledger.error());
+  auto now = look_up_ledger(context.host.files, context.paths);
+  if (!now) return error_report(now.error());
   // An apply that waited when the host was rebooted is not held any more, recorded or not.
-  const auto& waiting = ledger->unconfirmed;
+  const auto& waiting = now->ledger.unconfirmed;
   const bool over = waiting && waiting->boot_id != context.host.boot_id;
-  const auto number = over ? waiting->previous : ledger->active;
-  if (number == 0) return {};
-  auto texts = read_texts(context.host.files, context.paths, number);
-  if (!texts) return error_report(texts.error());
-  return diff(parsed(std::move(*texts), request), context.host, context.options);
+  const auto number = over ? waiting->previous : now->ledger.active;
+  Report report;
+  if (number == 0) {
+    for (const auto& reason : degraded(context.host.files))  // else diff() says so
+      report.notes.emplace_back(degraded_note(reason), model::Note::Sort::kDamage);
+  } else if (auto texts = read_texts(context.host.files, context.paths, number); texts) {
+    report = diff(parsed(std::move(*texts), request), context.host, context.options);
+  } else {
+    report = error_report(texts.error());
+  }
+  tell_ledger_damage(*now, context.host.files, report);
+  return report;
 }
 
 std::string deadline_text(const Unconfirmed& waiting, std::string_view when) {

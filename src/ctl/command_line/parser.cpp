@@ -46,7 +46,7 @@ CLI::Validator seconds_between(std::uint64_t first, std::uint64_t last,
     if (whole && fits && (fractions == Fractions::kTaken || base::parse_number(word))) return "";
     const auto seconds = duration(word);
     if (!seconds || *seconds < first || *seconds > last)
-      return fmt::format("\"{}\" is not a number of seconds from {} to {}", word, first, last);
+      return fmt::format("\"{}\" is not a time from {}s to {}s", word, first, last);
     word = std::to_string(*seconds);
     return "";
   };

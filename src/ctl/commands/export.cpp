@@ -30,7 +30,9 @@ base::Result<const foreign::Target*> target_of(const Arguments& arguments) {
   std::vector<std::string> known;
   for (const auto& target : foreign::targets()) known.emplace_back(target.name);
   const auto& words = arguments.words;
-  if (words.empty()) return base::fail(base::Code::kInvalid, "export to what? " + base::join(known, ", "));
+  if (words.empty())
+    return base::fail(base::Code::kInvalid,
+                      "export: FORMAT is missing; the formats are " + base::join(known, ", "));
   if (words.size() > 1)
     return base::fail(base::Code::kInvalid,
                       fmt::format("export takes one format; unexpected argument {}", words[1]));
@@ -43,6 +45,8 @@ base::Result<const foreign::Target*> target_of(const Arguments& arguments) {
   const auto word = base::lower(words.front());
   if (word == "lio" || word == "rtslib" || word == "saveconfig.json") near = "targetcli";
   if (word == "nvme" || word == "nvmet") near = "nvmetcli";
+  if (word == "script" || word == "scripts" || word == "shell" || word == "sh" || word == "ip")
+    near = "commands";
   return base::fail(base::Code::kInvalid,
                     fmt::format("{} is not a format that can be exported; {}", words.front(),
                                 near ? fmt::format("did you mean {}?", *near)

@@ -214,8 +214,10 @@ int history(const Context& context) {
   if (!words.empty()) {
     const auto number = words.size() == 2 && words[0] == "show" ? base::parse_number(words[1]) : std::nullopt;
     if (!number) {
-      return refuse(context, {Code::kInvalid,
-                              "history takes no argument, or `show N` with the number of a generation", 0});
+      std::string why = "history takes no argument, or `show N` with the number of a generation";
+      if (words.size() == 1 && base::parse_number(words[0]))
+        why += fmt::format("; did you mean `history show {}`?", words[0]);
+      return refuse(context, {Code::kInvalid, why, 0});
     }
     return show_generation(context, *number);
   }

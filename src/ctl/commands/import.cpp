@@ -30,14 +30,16 @@ std::string instead_of(const Context& context, const std::string& word) {
   if (is_file) {
     const auto text = read_fleet_file(context, word, config::Limits{}.file_bytes);
     const auto format = text ? config::format_of_other_tool(text->text) : std::string_view();
-    if (!format.empty()) return fmt::format("write import {} {}", format, word);
+    if (!format.empty()) return fmt::format("run `rdma-configctl import {} {}`", format, word);
   } else if (const auto called = foreign::format_called(word); !called.empty()) {
     return fmt::format("did you mean {}?", called);
   } else if (const auto near = base::nearest(word, known)) {
     return fmt::format("did you mean {}?", *near);
   }
-  if (!is_file && word.find_first_of("/.") == std::string::npos) return "they are " + base::join(known, ", ");
-  return fmt::format("write import FORMAT {}, with one of {}", word, base::join(known, ", "));
+  if (!is_file && word.find_first_of("/.") == std::string::npos)
+    return "the formats are " + base::join(known, ", ");
+  return fmt::format("run `rdma-configctl import FORMAT {}`, where FORMAT is one of {}", word,
+                     base::join(known, ", "));
 }
 
 /// "host": every format; else the one that is called so.
@@ -131,7 +133,15 @@ base::Error nothing_read(const foreign::Claims& claims, const foreign::Request& 
   for (const auto& line : claims.missed) {
     why.push_back(line.names_file ? line.text : line.where.text() + ": " + line.text);
   }
-  if (why.empty()) {
+  std::error_code error;
+  const auto root = std::find_if(request.paths.begin(), request.paths.end(), [&](const std::string& path) {
+    return std::filesystem::is_directory(path + "/etc", error);
+  });
+  std::string folders;
+  if (why.empty() && !request.paths.empty()) {
+    folders = " in " + base::join(request.paths, ", ");
+    if (root == request.paths.end()) why.emplace_back("name its files, or another format");
+  } else if (why.empty()) {
     why.emplace_back(format.empty() ? "name a format and its files, as in import nm FILE"
                                     : "name files or folders after the format");
   }
@@ -140,16 +150,13 @@ base::Error nothing_read(const foreign::Claims& claims, const foreign::Request& 
     why.resize(kShown);
     why.emplace_back("and others");
   }
-  auto message =
-      fmt::format("no readable file {} was found; {}",
+  if (root != request.paths.end())
+    why.push_back(fmt::format("{0} looks like the root of a host: run `rdma-configctl import {1} --root {0}`",
+                              *root, format));
+  const auto message =
+      fmt::format("no readable file {} was found{}; {}",
                   format.empty() ? std::string("of any format") : fmt::format("of the format {}", format),
-                  base::join(why, "; "));
-  std::error_code error;
-  for (const auto& path : request.paths) {
-    if (!std::filesystem::is_directory(path + "/etc", error)) continue;
-    message += fmt::format("; {0} looks like the root of a host: write import {1} --root {0}", path, format);
-    break;
-  }
+                  folders, base::join(why, "; "));
   return {base::Code::kNotFound, message, 0};
 }
 

@@ -104,13 +104,13 @@ base::Result<std::optional<std::size_t>> host_column(const std::string& place, s
       const auto others = header_fields(header, separator);
       if (others.size() > 1 && host_field(others))
         return wrong(others[1].column - 1,
-                     fmt::format("fields are separated by {}, must be separated by commas", name));
+                     fmt::format("fields are separated by {}; must be separated by commas", name));
     }
     return std::optional<std::size_t>();
   }
   if (fields[*column].text != "host")
     return wrong(fields[*column].column,
-                 fmt::format("the column is called \"{}\", must be \"host\"", fields[*column].text));
+                 fmt::format("the column is called \"{}\"; must be \"host\"", fields[*column].text));
   const auto again = std::find_if(fields.begin() + static_cast<std::ptrdiff_t>(*column) + 1, fields.end(),
                                   [](const HeaderField& field) { return field.text == "host"; });
   if (again != fields.end()) return wrong(again->column, "there are two columns \"host\"");

@@ -84,7 +84,8 @@ class Jobs {
   /// no such job.
   bool cancel(std::uint32_t id);
 
-  /// Whether a job that waits or runs is the user's; true also of one that is not there.
+  /// Whether a job that waits or runs is the user's, whichever connection asked for it: who has lost a
+  /// terminal cancels from another one. True also of a job that is not there; the daemon's own are nobody's.
   [[nodiscard]] bool is_of(std::uint32_t id, std::uint32_t uid) const;
 
   /// Result of a client's job that changed something and ended not long ago, as JSON. The daemon's own are in

@@ -52,7 +52,8 @@ class Reduction {
                                    : "which port is meant, except by the name of its interface");
     if (!features_.interfaces) {
       // Nothing but names is its business: one note for all the rest.
-      if (says_more(tree)) note(port, "modes, MTUs, addresses, P_Key interfaces and the like; only the name");
+      if (says_more(tree))
+        note(port, "all settings but the name, such as mode, MTU, addresses and P_Key interfaces");
       Interface name;
       name.where = port.where;
       name.guid = port.guid;

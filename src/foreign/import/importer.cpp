@@ -220,9 +220,10 @@ void place_sysctl_conf(std::vector<File>& own, system::Files& files, Claims& cla
     });
     own.insert(next, conf);
   } else if (!kinds::parse_sysctls(conf.text).empty()) {
-    claims.pass({conf.path, 0},
-                "systemd-sysctl does not read it, as no link in sysctl.d leads to it, so it is not in force "
-                "after a boot; to take over its settings, write import sysctl /etc/sysctl.conf");
+    claims.pass(
+        {conf.path, 0},
+        "systemd-sysctl does not read it, as no link in sysctl.d leads to it, so it is not in force "
+        "after a boot; to take over its settings, run `rdma-configctl import sysctl /etc/sysctl.conf`");
   }
 }
 
@@ -253,8 +254,8 @@ void leave_out_scripts_not_run(std::vector<File>& own, system::Files& files, Cla
       why = "as it is not executable";
     }
     if (why.empty()) return false;
-    claims.pass({file.path, 0}, fmt::format("nothing runs it {}; to take over its commands, write import "
-                                            "scripts {}",
+    claims.pass({file.path, 0}, fmt::format("nothing runs it {}; to take over its commands, run "
+                                            "`rdma-configctl import scripts {}`",
                                             why, file.path));
     return true;
   });
@@ -273,10 +274,9 @@ void leave_out_rdma_conf(std::vector<File>& own, system::Files& files, Claims& c
   }
   std::erase_if(own, [&](const File& file) {
     if (file.path != "/etc/rdma/rdma.conf") return false;
-    claims.pass(
-        {file.path, 0},
-        "nothing reads it: this host has no rdma.service; to take over its modules, write import rdma-conf "
-        "/etc/rdma/rdma.conf");
+    claims.pass({file.path, 0},
+                "nothing reads it: this host has no rdma.service; to take over its modules, run "
+                "`rdma-configctl import rdma-conf /etc/rdma/rdma.conf`");
     return true;
   });
 }
@@ -288,7 +288,7 @@ void leave_out_inactive_profiles(std::vector<File>& own, Claims& claims) {
   std::erase_if(own, [&](const File& file) {
     if (!file.path.starts_with(kProfiles) || !file.path.ends_with("/tuned.conf")) return false;
     claims.pass({file.path, 0}, fmt::format("tuned has no active profile: {} is empty or does not exist; to "
-                                            "take over this one, write import sysfs {}",
+                                            "take over this one, run `rdma-configctl import sysfs {}`",
                                             kActive, file.path));
     return true;
   });
@@ -348,10 +348,11 @@ std::string why_in_vain(const File& file, const Format& format, bool passed) {
   if (format.by_name && fits) return {};
   // A script may assign to a variable of that name.
   if (format.name != "scripts" && config::is_own_document(file.text))
-    return "is an rdma-configd document already: rdma-configctl apply applies it";
+    return "is an rdma-configd document already: `rdma-configctl apply` applies it";
   const auto other = config::format_of_other_tool(file.text);
   if (!other.empty() && !are_alike(format.name, other))
-    return fmt::format("looks like a file of another tool: write import {} {}", other, file.path);
+    return fmt::format("looks like a file of another tool: run `rdma-configctl import {} {}`", other,
+                       file.path);
   if (passed || !format.by_name) return {};
   return fmt::format("{} reads only files named {}: give a copy such a name", format.name,
                      base::join(names, ", "));

@@ -118,7 +118,7 @@ class Lines {
   }
 
   void wrong_count(std::size_t found, std::size_t wanted) {
-    wrong(fmt::format("the line has {} word{}, must have {}: {}", found, found == 1 ? "" : "s", wanted,
+    wrong(fmt::format("the line has {} word{}; must have {}: {}", found, found == 1 ? "" : "s", wanted,
                       file_.what));
   }
 
@@ -215,7 +215,7 @@ class Lines {
     const auto key = all.front();
     const auto count = [&](std::size_t wanted, std::string_view what) {
       if (all.size() == wanted + 1) return true;
-      wrong(fmt::format("{} is followed by {} word{}, must have {}: {}", key, all.size() - 1,
+      wrong(fmt::format("{} is followed by {} word{}; must have {}: {}", key, all.size() - 1,
                         all.size() == 2 ? "" : "s", wanted, what));
       return false;
     };

@@ -277,7 +277,7 @@ std::optional<WrongValue> wrong_sl2vl(std::string_view value) {
       return WrongValue{fmt::format("\"{}\" is not a VL from 0 to {}", vl, kVlMost), ""};
   }
   if (vls.size() == kSls) return std::nullopt;
-  return WrongValue{fmt::format("it has {} VL{}, must have {}", vls.size(), vls.size() == 1 ? "" : "s", kSls),
+  return WrongValue{fmt::format("it has {} VL{}; must have {}", vls.size(), vls.size() == 1 ? "" : "s", kSls),
                     "one for each SL"};
 }
 

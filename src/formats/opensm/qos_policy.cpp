@@ -277,7 +277,7 @@ class Policy {
       }
     }
     if (known.form == PolicyForm::kNumbers && list.size() != 16)
-      wrong(fmt::format("{} has {} values, must have 16: the VL of each SL", known.name, list.size()));
+      wrong(fmt::format("{} has {} values; must have 16: the VL of each SL", known.name, list.size()));
   }
 
   void remember(const PolicyKey& known, std::string_view text) {

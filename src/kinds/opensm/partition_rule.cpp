@@ -7,8 +7,10 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/text.hpp"
 #include "formats/opensm/opensm_conf.hpp"
@@ -53,9 +55,12 @@ Result<PartitionMember> parse_member(std::string_view text) {
   } else if (who == kNvidiaMembers) {
     return base::fail(base::Code::kInvalid, std::string(kNvidiaMembersText));
   } else {
+    const std::vector<std::string> words(kWords.begin(), kWords.end());
+    const auto near = base::nearest(who, words);
     return base::fail(
         base::Code::kInvalid,
-        fmt::format("\"{}\" is not a port GUID, ALL, ALL_CAS, ALL_SWITCHES, ALL_ROUTERS or SELF", who));
+        fmt::format("\"{}\" is not a port GUID, ALL, ALL_CAS, ALL_SWITCHES, ALL_ROUTERS or SELF{}", who,
+                    near ? fmt::format("; did you mean \"{}\"?", *near) : std::string()));
   }
   if (equals == std::string_view::npos) return out;
   out.membership = base::trim(text.substr(equals + 1));

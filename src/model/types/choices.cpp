@@ -20,10 +20,9 @@ using base::Result;
 
 std::string wrong_choice(const Value& written, std::span<const std::string_view> known) {
   const std::vector<std::string> words(known.begin(), known.end());
-  auto message = fmt::format("must be one of {}", base::join(words, ", "));
   const auto* text = std::get_if<std::string>(&written);
-  if (text == nullptr) return message;
-  message = fmt::format("is \"{}\", {}", *text, message);
+  if (text == nullptr) return fmt::format("must be one of {}", base::join(words, ", "));
+  auto message = fmt::format("\"{}\" is not one of {}", *text, base::join(words, ", "));
   // Of two words that are equally near, either may be meant.
   const std::vector<std::string> backwards(words.rbegin(), words.rend());
   const auto near = base::nearest(*text, words);

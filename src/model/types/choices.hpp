@@ -20,7 +20,7 @@ namespace rdmacfg::model {
 template <class E, std::size_t N>
 using Choices = std::array<std::pair<E, std::string_view>, N>;
 
-/// Continues the name of the key: "is \"conected\", must be one of datagram, connected; did you mean
+/// Continues the name of the key: "\"conected\" is not one of datagram, connected; did you mean
 /// \"connected\"?"; of a value that is not a string: "must be one of datagram, connected".
 std::string wrong_choice(const Value& written, std::span<const std::string_view> known);
 

@@ -72,7 +72,7 @@ Result<TrafficClasses> Codec<TrafficClasses>::parse(const Value& written) {
   if (!list) return fail(list.error());
   TrafficClasses out;
   if (list->size() != out.of.size()) {
-    return fail(Code::kInvalid, fmt::format("has {} elements, must have 8: the traffic class of priority 0, "
+    return fail(Code::kInvalid, fmt::format("has {} elements; must have 8: the traffic class of priority 0, "
                                             "of priority 1, … of priority 7",
                                             list->size()));
   }

@@ -86,8 +86,8 @@ Result<Window> Codec<Window>::parse(const Value& written) {
   if (seconds && *seconds >= kShortestWindow && *seconds <= kLongestWindow) return Window{*seconds};
   const auto* text = std::get_if<std::string>(&written);
   const auto* number = std::get_if<std::int64_t>(&written);
-  const auto found = text != nullptr     ? fmt::format("is \"{}\", ", *text)
-                     : number != nullptr ? fmt::format("is {}, ", *number)
+  const auto found = text != nullptr     ? fmt::format("is \"{}\"; ", *text)
+                     : number != nullptr ? fmt::format("is {}; ", *number)
                                          : std::string();
   return fail(Code::kInvalid,
               found + "must be a time from \"60s\" to \"30d\", such as \"10m\" or \"1h\", or its seconds");

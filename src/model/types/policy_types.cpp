@@ -59,21 +59,21 @@ Result<MetricsFolder> Codec<MetricsFolder>::parse(const Value& written) {
   constexpr std::string_view kWanted =
       "must be the absolute path of a folder, such as \"/var/lib/prometheus/node-exporter\"";
   if (text == nullptr) return fail(Code::kInvalid, std::string(kWanted));
-  if (!text->starts_with('/')) return fail(Code::kInvalid, fmt::format("is \"{}\", {}", *text, kWanted));
+  if (!text->starts_with('/')) return fail(Code::kInvalid, fmt::format("is \"{}\"; {}", *text, kWanted));
   std::string path;
   for (const auto part : base::split(*text, '/')) {
     if (part.empty()) continue;
     if (part == "." || part == "..")
-      return fail(Code::kInvalid, fmt::format("is \"{}\", must be a path without \"{}\"", *text, part));
+      return fail(Code::kInvalid, fmt::format("is \"{}\"; must be a path without \"{}\"", *text, part));
     path += '/';
     path += part;
   }
   if (path.empty())
     return fail(Code::kInvalid,
-                fmt::format("is \"{}\", must be a folder for metrics, not the root of all files", *text));
+                fmt::format("is \"{}\"; must be a folder for metrics, not the root of all files", *text));
   if (path.size() > kMost)
     return fail(Code::kInvalid,
-                fmt::format("has {} bytes, must be a path of at most {}", path.size(), kMost));
+                fmt::format("has {} bytes; must be a path of at most {}", path.size(), kMost));
   return MetricsFolder{std::move(path)};
 }
 

@@ -24,7 +24,7 @@ Result<PortTypes> Codec<PortTypes>::parse(const Value& written) {
     return fail(Code::kInvalid, "must list one or two port types, such as [\"ib\", \"eth\"]");
   if (list->empty() || list->size() > 2)
     return fail(Code::kInvalid,
-                fmt::format("has {} elements, must list one or two port types, such as [\"ib\", \"eth\"]",
+                fmt::format("has {} elements; must list one or two port types, such as [\"ib\", \"eth\"]",
                             list->size()));
   for (const auto& type : *list) {
     if (type != "ib" && type != "eth" && type != "auto")
@@ -104,7 +104,7 @@ Result<IpoibLinkLayer> Codec<IpoibLinkLayer>::parse(const Value& written) {
   if (text == nullptr) return fail(Code::kInvalid, "must be \"InfiniBand\"");
   if (base::lower(*text) != "infiniband")
     return fail(Code::kInvalid,
-                fmt::format("is \"{}\", must be \"InfiniBand\": only such ports have IPoIB", *text));
+                fmt::format("is \"{}\"; must be \"InfiniBand\": only such ports have IPoIB", *text));
   return IpoibLinkLayer{};
 }
 Value Codec<IpoibLinkLayer>::value(const IpoibLinkLayer& /*parsed*/) { return std::string("InfiniBand"); }

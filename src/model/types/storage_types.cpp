@@ -52,7 +52,7 @@ Result<ServicePorts> Codec<ServicePorts>::parse(const Value& written) {
         [](const ServicePort& port) { return ServicePorts{{port.number}}; });
   }
   if (list->empty() || list->size() > kMost)
-    return fail(Code::kInvalid, fmt::format("has {} elements, must have 1 to {} ports", list->size(), kMost));
+    return fail(Code::kInvalid, fmt::format("has {} elements; must have 1 to {} ports", list->size(), kMost));
   for (const auto& text : *list) {
     const auto number = base::parse_number(text);
     if (!number || *number > 0xffff) return fail(Code::kInvalid, fmt::format("\"{}\" is not a port", text));

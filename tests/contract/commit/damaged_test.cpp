@@ -63,6 +63,24 @@ TEST(Damaged, TheDaemonHoldsTheHostAllTheSame) {
   }
 }
 
+TEST(Damaged, ALookTellsOfALedgerThatCannotBeUsed) {
+  for (const bool copied : {true, false}) {
+    for (const bool held : {false, true}) {
+      SCOPED_TRACE(fmt::format("copy: {}, held before: {}", copied, held));
+      auto host = second_active();
+      auto& content = host->kernel().files.content;
+      content[kPaths.ledger] = "{";
+      if (!copied) content[kPaths.backup] = "{";
+      if (held) (void)host->hold();
+      const auto looked = host->with([](core::Context& context) {
+        return core::look({.who = "", .what = "show", .host_name = "node1"}, context);
+      });
+      EXPECT_TRUE(model::has_note(looked.notes, model::Note::Sort::kDamage)) << text_of(looked);
+      EXPECT_EQ(looked.resources.empty(), !copied) << text_of(looked);
+    }
+  }
+}
+
 TEST(Damaged, AFileInThePlaceOfTheFolderOfTexts) {
   for (const bool by_itself : {false, true}) {
     auto host = second_active();

@@ -3,7 +3,10 @@
 // by itself the daemon holds all else. And settings that are left alone within a resource that is held.
 #include <gmock/gmock.h>
 
+#include <cstddef>
+
 #include "contract/commit_host.hpp"
+#include "store/state.hpp"
 
 namespace rdmacfg::contract {
 namespace {
@@ -75,6 +78,35 @@ TEST_F(Unseen, WhatIsRememberedOfItStays) {
   host.kernel().files.links.clear();
   ASSERT_TRUE(applied(host.commit(kNamedPort)));
   EXPECT_EQ(host.kernel().sysctl.read("net/ipv4/neigh/default/gc_thresh1"), "128") << "as before";
+}
+
+TEST_F(Unseen, AJournalOfOtherKindsKeepsNothingFromBeingHeld) {
+  const core::Paths records;
+  std::size_t found = 0;
+  for (std::size_t n = 1;; ++n) {
+    SCOPED_TRACE(n);
+    fab0().mtu = 2044;
+    host.kernel().faults.clear();
+    host.kernel().faults.kill_at(n);
+    bool killed = false;
+    try {
+      (void)hold();
+    } catch (const fakes::Killed&) {
+      killed = true;
+    }
+    host.kernel().faults.clear();
+    if (!killed) break;
+    if (!host.kernel().files.content.contains(records.journal)) continue;
+    ++found;
+    host.kernel().files.links.insert("/etc/sysctl.d/zz-rdma-configd.conf");
+    fab0().mtu = 2044;
+    const auto report = hold();
+    EXPECT_EQ(resource(report, {"ipoib", kUnseenPort}).status, Status::kDone) << text_of(report);
+    EXPECT_THAT(host.dump(), HasSubstr("up mtu 65520 connected"));
+    host.kernel().files.links.clear();
+    EXPECT_EQ(hold().exit, Exit::kOk);
+  }
+  EXPECT_GT(found, 0U);
 }
 
 TEST_F(Unseen, ASettingThatIsLeftAloneKeepsNoOtherFromBeingHeld) {

@@ -67,7 +67,7 @@ TEST(Identity, TwiceInOneFile) {
               ElementsAre("a:6:8: [[ipoib.pkey]] pkey 0x8002: is defined twice in this file",
                           "a:8:8: [[ipoib]] guid 00:02:c9:03:00:31:78:f2: is defined twice in this file"));
   ASSERT_EQ(document.diagnostics[0].related.size(), 1U);
-  EXPECT_EQ(document.diagnostics[0].related[0].note, "first used here");
+  EXPECT_EQ(document.diagnostics[0].related[0].note, "first defined here");
   EXPECT_EQ(document.diagnostics[0].related[0].where, (model::Location{"a", 4, 8, 1}));
 }
 

@@ -35,7 +35,7 @@ TEST(Render, RelatedPlaces) {
             "    2 | \tversion = 1\n"
             "      | \t^~~~~~~\n"
             "  hint: remove one of the two\n"
-            "a:1:1: note: first here\n"
+            "a:1:1: note: first defined here\n"
             "    1 | version = 1\n"
             "      | ^~~~~~~\n");
 }

@@ -93,9 +93,10 @@ TEST_F(Import, RefusesWhatItCannotDo) {
   EXPECT_THAT(console_.err.str(), HasSubstr("no readable file of any format was found; name a format and its "
                                             "files, as in import nm FILE"));
   EXPECT_EQ(import({"old/ifcfg-ib0"}), 1);
-  EXPECT_THAT(console_.err.str(),
-              HasSubstr("old/ifcfg-ib0 is not a format that can be imported; write import "
-                        "FORMAT old/ifcfg-ib0, with one of host, live, udev"));
+  EXPECT_THAT(
+      console_.err.str(),
+      HasSubstr("old/ifcfg-ib0 is not a format that can be imported; run "
+                "`rdma-configctl import FORMAT old/ifcfg-ib0`, where FORMAT is one of host, live, udev"));
   EXPECT_EQ(import({"ifcfq"}), 1);
   EXPECT_THAT(console_.err.str(), HasSubstr("did you mean ifcfg?"));
   for (const auto& [called, format] :
@@ -121,16 +122,25 @@ TEST_F(Import, NamesTheFormatOfAFileThatIsGivenWithoutOne) {
   write("/srv/notes", "call the vendor\n");
   const auto file = (root_ / "srv/ifcfg-fab0").string(), notes = (root_ / "srv/notes").string();
   EXPECT_EQ(import({file}), 1);
-  EXPECT_THAT(console_.err.str(), HasSubstr("; write import ifcfg " + file + "\n"));
+  EXPECT_THAT(console_.err.str(), HasSubstr("; run `rdma-configctl import ifcfg " + file + "`\n"));
   EXPECT_EQ(import({notes}), 1);
-  EXPECT_THAT(console_.err.str(), HasSubstr("; write import FORMAT " + notes + ", with one of host, live"));
+  EXPECT_THAT(console_.err.str(), HasSubstr("; run `rdma-configctl import FORMAT " + notes +
+                                            "`, where FORMAT is one of host, live"));
+}
+
+TEST_F(Import, NamesTheFolderThatHasNoFileOfTheFormat) {
+  write("/srv/old/notes.toml", "version = 1\n");
+  const auto folder = (root_ / "srv/old").string();
+  EXPECT_EQ(import({"ifcfg", folder}), 1);
+  EXPECT_THAT(console_.err.str(), HasSubstr("no readable file of the format ifcfg was found in " + folder +
+                                            "; name its files, or another format\n"));
 }
 
 TEST_F(Import, RecognizesADocumentThatNeedsNoImport) {
   write("/srv/site.toml", "# of this site\n\nversion = 1\n[[module]]\nname = \"ib_umad\"\n");
   EXPECT_EQ(import({"netplan", (root_ / "srv/site.toml").string()}), 1);
   EXPECT_THAT(console_.err.str(),
-              HasSubstr("is an rdma-configd document already: rdma-configctl apply applies it"));
+              HasSubstr("is an rdma-configd document already: `rdma-configctl apply` applies it"));
 }
 
 // An empty document in place of the interface would remove it.
@@ -389,7 +399,7 @@ TEST(Export, Refuses) {
   EXPECT_EQ(console.run({"export", "nm"}), 1);
   EXPECT_THAT(console.err.str(), HasSubstr("nothing is exported"));
   EXPECT_EQ(console.run({"export"}), 1);
-  EXPECT_THAT(console.err.str(), HasSubstr("export to what?"));
+  EXPECT_THAT(console.err.str(), HasSubstr("export: FORMAT is missing; the formats are nm, networkd"));
   EXPECT_EQ(console.run({"export", "netplam"}), 1);
   EXPECT_THAT(console.err.str(), HasSubstr("did you mean netplan?"));
   EXPECT_EQ(console.run({"export", "NetworkManager"}), 1);

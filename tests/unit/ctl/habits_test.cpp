@@ -117,15 +117,15 @@ TEST(Habits, ValuesOfOptionsThatTakeNoneOrOthers) {
       {{"validate", "-q=no"}, "-q: short options take no =; write -q, or -q and its value as the next word"},
       {{"validate", "-f=new.toml"},
        "-f: short options take no =; write -f, or -f and its value as the next word"},
-      {{"wait-online", "--timeout", "5x"}, "--timeout: \"5x\" is not a number of seconds from 0 to 86400"},
-      {{"wait-online", "--timeout=-1"}, "--timeout: \"-1\" is not a number of seconds from 0 to 86400"},
-      {{"wait-online", "--timeout", "1.5"}, "--timeout: \"1.5\" is not a number of seconds from 0 to 86400"},
-      {{"fabric", "--timeout", "0"}, "--timeout: \"0\" is not a number of seconds from 1 to 86400"},
-      {{"status", "--timeout", "25h"}, "--timeout: \"25h\" is not a number of seconds from 1 to 86400"},
-      {{"apply", "--wait", "61m"}, "--wait: \"61m\" is not a number of seconds from 0 to 3600"},
-      {{"apply", "--wait", "5x"}, "--wait: \"5x\" is not a number of seconds from 0 to 3600"},
-      {{"apply", "--wait=-1"}, "--wait: \"-1\" is not a number of seconds from 0 to 3600"},
-      {{"apply", "--wait", "3601"}, "--wait: \"3601\" is not a number of seconds from 0 to 3600"},
+      {{"wait-online", "--timeout", "5x"}, "--timeout: \"5x\" is not a time from 0s to 86400s"},
+      {{"wait-online", "--timeout=-1"}, "--timeout: \"-1\" is not a time from 0s to 86400s"},
+      {{"wait-online", "--timeout", "1.5"}, "--timeout: \"1.5\" is not a time from 0s to 86400s"},
+      {{"fabric", "--timeout", "0"}, "--timeout: \"0\" is not a time from 1s to 86400s"},
+      {{"status", "--timeout", "25h"}, "--timeout: \"25h\" is not a time from 1s to 86400s"},
+      {{"apply", "--wait", "61m"}, "--wait: \"61m\" is not a time from 0s to 3600s"},
+      {{"apply", "--wait", "5x"}, "--wait: \"5x\" is not a time from 0s to 3600s"},
+      {{"apply", "--wait=-1"}, "--wait: \"-1\" is not a time from 0s to 3600s"},
+      {{"apply", "--wait", "3601"}, "--wait: \"3601\" is not a time from 0s to 3600s"},
       {{"show", "--document", "ib0"},
        "show --document: unexpected argument ib0; get prints an entry or a value of the "
        "document"},
@@ -137,7 +137,7 @@ TEST(Habits, ValuesOfOptionsThatTakeNoneOrOthers) {
        "show has no option --color=never; only terminals get colour; --no-colour disables it"},
       {{"diff", "--colour"},
        "diff has no option --colour; only terminals get colour; --no-colour disables it"},
-      {{"apply", "--wait", "nan"}, "--wait: \"nan\" is not a number of seconds from 0 to 3600"},
+      {{"apply", "--wait", "nan"}, "--wait: \"nan\" is not a time from 0s to 3600s"},
   };
   for (const auto& [words, message] : all) {
     EXPECT_EQ(console.run(words), 1) << message;
@@ -200,7 +200,8 @@ TEST(Habits, TheRootOfAnImageIsNoPathOfAFormat) {
   const auto image = (console.folder() / "image").string();
   EXPECT_EQ(console.run({"import", "limits", image}), 1);
   EXPECT_THAT(console.err.str(),
-              HasSubstr(image + " looks like the root of a host: write import limits --root " + image));
+              HasSubstr(image + " looks like the root of a host: run `rdma-configctl import limits --root " +
+                        image + "`"));
 }
 
 TEST(Habits, HelpHelpsWithItself) {

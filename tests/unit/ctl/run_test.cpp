@@ -32,19 +32,19 @@ TEST(Usage, MistakesEndInOneWithASuggestion) {
     EXPECT_EQ(console.err.str(), "rdma-configctl: error: " + message + "\n");
   };
   fails({"shwo"}, "unknown subcommand shwo; did you mean show?");
-  fails({"frobnicate"}, "unknown subcommand frobnicate; see rdma-configctl --help");
+  fails({"frobnicate"}, "unknown subcommand frobnicate; see `rdma-configctl --help`");
   fails({"apply", "--dry-rum"}, "apply has no option --dry-rum; did you mean --dry-run?");
   fails({"--jsno", "show"}, "show has no option --jsno; did you mean --json?");
   fails({"--yes", "apply"},
         "--yes is an option of apply; put it after that word: rdma-configctl apply --yes");
   fails({"--wait=5", "apply"},
         "--wait is an option of apply; put it after that word: rdma-configctl apply --wait=5");
-  fails({"--yes", "show"}, "show has no option --yes; see rdma-configctl show --help");
+  fails({"--yes", "show"}, "show has no option --yes; see `rdma-configctl show --help`");
   fails({"apply", "-n"}, "apply has no option -n; did you mean --dry-run?");
-  fails({"show", "-n"}, "show has no option -n; see rdma-configctl show --help");
+  fails({"show", "-n"}, "show has no option -n; see `rdma-configctl show --help`");
   fails({"show", "-j"}, "show has no option -j; did you mean --json?");
   fails({"show", "--output=json"}, "show has no option --output=json; did you mean --format?");
-  fails({"show", "-x"}, "show has no option -x; see rdma-configctl show --help");
+  fails({"show", "-x"}, "show has no option -x; see `rdma-configctl show --help`");
   fails({"fabric", "--svg"}, "fabric has no option --svg; write -o svg");
   fails({"fabric", "--graphviz"}, "fabric has no option --graphviz; write -o dot");
   fails({"fabric", "--output", "map.svg"},
@@ -53,13 +53,12 @@ TEST(Usage, MistakesEndInOneWithASuggestion) {
       {"fabric", "--output=map.dot"},
       "fabric has no option --output=map.dot; drawings go to stdout: rdma-configctl fabric -o dot > map.dot");
   fails({"fabric", "--output=json"}, "fabric has no option --output=json; did you mean --format?");
-  fails({"-x", "show"}, "show has no option -x; see rdma-configctl show --help");
+  fails({"-x", "show"}, "show has no option -x; see `rdma-configctl show --help`");
   fails({"status", "ib0"}, "status: unexpected argument ib0");
   fails({"diff", "/nonexistent.toml"}, "/nonexistent.toml: No such file or directory");
   fails({"completion"},
-        "unknown subcommand completion; the package has the completions of bash, zsh and fish: a new shell "
-        "finds "
-        "them");
+        "unknown subcommand completion; the package installs the completions of bash, zsh and fish, which "
+        "a new shell loads");
   fails({"plan"}, "unknown subcommand plan; did you mean diff?");
   fails({"version"}, "unknown subcommand version; did you mean --version?");
   fails({"show", "-o", "yaml"}, "--format: \"yaml\" is not one of text, wide, name, json, dot, svg");
@@ -68,7 +67,7 @@ TEST(Usage, MistakesEndInOneWithASuggestion) {
   fails({"apply", "--only"}, "--only: NAME is missing");
   fails({"help", "shwo"}, "unknown subcommand shwo; did you mean show?");
   fails({"show", "diff"}, "show and diff cannot be combined");
-  fails({}, "missing subcommand: show, status, diff, apply, …; see --help");
+  fails({}, "missing subcommand: show, status, diff, apply, …; see `rdma-configctl --help`");
   fails({"show", "--root", "/nonexistent"}, "--root /nonexistent: No such file or directory");
   fails({"show", "--root", "/"},
         "--root /: that is the running system; leave it out to configure this host, or give the folder "
@@ -90,7 +89,7 @@ TEST(Usage, AnErrorNamesTheWayToWhatWasMeant) {
   };
   fails({"history", "diff", "1"}, "history and diff cannot be combined; compare generations with diff N M");
   fails({"fabric", "--port", "mlx5_0/1"}, "fabric has no option --port; did you mean --from?");
-  fails({"show", "--port", "1"}, "show has no option --port; see rdma-configctl show --help");
+  fails({"show", "--port", "1"}, "show has no option --port; see `rdma-configctl show --help`");
   fails({"apply", "--force"}, "apply has no option --force; did you mean --yes?");
 }
 

@@ -88,7 +88,7 @@ std::vector<HostFinding> findings_of_the_fabric() {
        },
        "",
        "initramfs: was built before rdma-configd last changed module options or naming rules: drivers loaded "
-       "from it at boot get the old ones | run update-initramfs -u, or rdma-configctl apply with "
+       "from it at boot get the old ones | run update-initramfs -u, or `rdma-configctl apply` with "
        "[initramfs] policy = \"rebuild\""},
   };
 }

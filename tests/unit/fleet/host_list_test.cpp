@@ -136,13 +136,13 @@ TEST(HostList, ANameHasLabelsThatAHostCanHave) {
 TEST(HostList, WhatIsWrongHasItsPlaceAndTheRestIsRead) {
   const auto list = list_of("gpu[1-2],gpu[3\nsm[9-8]\nok1 a[] b[1-] -x\nlö\ngpu2");
   EXPECT_THAT(list.names, ElementsAre("gpu1", "gpu2", "ok1"));
-  EXPECT_THAT(complaints_of(list),
-              ElementsAre("hosts.txt:1:13+1: bracket without its counterpart",
-                          "hosts.txt:2:4+3: range 9-8 is reversed", "hosts.txt:3:7+1: empty range",
-                          "hosts.txt:3:11+2: \"1-\" is not a range of numbers",
-                          "hosts.txt:3:15+2: \"-x\" is not a valid host name",
-                          "hosts.txt:4:1+3: \"lö\" is not a valid host name",
-                          "hosts.txt:5:1+4: host gpu2 is listed twice"));
+  EXPECT_THAT(
+      complaints_of(list),
+      ElementsAre("hosts.txt:1:13+1: unmatched bracket", "hosts.txt:2:4+3: range 9-8 is reversed",
+                  "hosts.txt:3:7+1: empty range", "hosts.txt:3:11+2: \"1-\" is not a range of numbers",
+                  "hosts.txt:3:15+2: \"-x\" is not a valid host name",
+                  "hosts.txt:4:1+3: \"lö\" is not a valid host name",
+                  "hosts.txt:5:1+4: host gpu2 is listed twice"));
   EXPECT_EQ(list.diagnostics[1].hint, "write 8-9");
 }
 

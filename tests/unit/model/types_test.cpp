@@ -139,8 +139,8 @@ TEST(Words, SuggestTheNearest) {
 }
 
 TEST(Words, ContinueTheNameOfAKeyUnlessTheyNameTheMode) {
-  EXPECT_EQ(parse_ipoib_mode("fast").error().message, "is \"fast\", must be one of datagram, connected");
-  EXPECT_EQ(parse_named_mode("fast").error().message, "mode is \"fast\", must be one of datagram, connected");
+  EXPECT_EQ(parse_ipoib_mode("fast").error().message, "\"fast\" is not one of datagram, connected");
+  EXPECT_EQ(parse_named_mode("fast").error().message, "mode \"fast\" is not one of datagram, connected");
   EXPECT_EQ(*parse_named_mode("connected"), IpoibMode::kConnected);
 }
 
@@ -148,10 +148,10 @@ TEST(Words, ContinueTheNameOfAKeyUnlessTheyNameTheMode) {
 TEST(Words, OfferTheStatesOfTheirKind) {
   const auto port = parse_port_state("gone"), device = parse_device_state("gone");
   ASSERT_FALSE(port);
-  EXPECT_NE(port.error().message.find("must be one of up, down, ignore"), std::string::npos)
+  EXPECT_NE(port.error().message.find("\"gone\" is not one of up, down, ignore"), std::string::npos)
       << port.error().message;
   ASSERT_FALSE(device);
-  EXPECT_NE(device.error().message.find("must be one of up, absent, ignore"), std::string::npos)
+  EXPECT_NE(device.error().message.find("\"gone\" is not one of up, absent, ignore"), std::string::npos)
       << device.error().message;
   EXPECT_EQ(*parse_port_state("absent"), State::kAbsent);
   EXPECT_EQ(*parse_device_state("down"), State::kDown);

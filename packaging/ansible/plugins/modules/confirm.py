@@ -65,7 +65,7 @@ def active_of(module, status):
     wanted = module.params["generation"]
     if wanted is not None and active != wanted:
         module.fail_json(msg="generation %d is not active (active: %s): it was not confirmed in time and the host went back to its former state, "
-                             "or somebody has applied another document; see rdma-configctl history" % (wanted, active), generation=active)
+                             "or somebody has applied another document; see `rdma-configctl history`" % (wanted, active), generation=active)
     return active
 
 

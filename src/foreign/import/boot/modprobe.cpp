@@ -135,7 +135,7 @@ class Options {
     if (words.front() == "include") {
       claims_.pass(where,
                    fmt::format("include {0}: kmod ignores this line, module-init-tools reads that file; "
-                               "to take it over, write import modprobe {0}",
+                               "to take it over, run `rdma-configctl import modprobe {0}`",
                                words[1]));
       return true;
     }

@@ -97,7 +97,8 @@ std::string kept_command_advice(const std::vector<std::string>& words, std::stri
   if (const auto key = key_of_resolver(words, claims); !key.empty())
     return fmt::format("write {} into the entry of the interface", key);
   if (const auto file = file_of_sysctl(words); !file.empty())
-    return fmt::format("the settings are in another file; to take them over, write import sysctl {}", file);
+    return fmt::format(
+        "the settings are in another file; to take them over, run `rdma-configctl import sysctl {}`", file);
   if (sets_found_interfaces(words, text)) return "the interfaces are known only when the script runs";
   if (const auto subject = subject_of_write(words, text, claims); !subject.empty())
     return fmt::format("the document does not support {}; keep this command", subject);

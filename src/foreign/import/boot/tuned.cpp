@@ -56,8 +56,8 @@ class TunedSection {
         bootloader(setting);
       } else if (type_ == "script") {
         claims_.pass(setting.where,
-                     "the script is not read; to take over its commands, write import scripts "
-                     "with its path");
+                     "the script is not read; to take over its commands, run "
+                     "`rdma-configctl import scripts` with its path");
       }
     }
   }

@@ -111,7 +111,7 @@ struct UnimportedFile {
 };
 constexpr auto kUnimportedFiles = std::to_array<UnimportedFile>({
     {"sriov-vfs", "the document does not support virtual functions; keep this file"},
-    {"srp_daemon.conf", "write import srp, which reads its rules"},
+    {"srp_daemon.conf", "`rdma-configctl import srp` reads its rules"},
     {"ibacm_opts.cfg", "the document does not support options of ibacm; keep this file"},
     {"ibacm_addr.cfg", "the document does not support addresses of ibacm; keep this file"},
 });

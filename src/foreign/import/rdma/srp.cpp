@@ -222,8 +222,8 @@ class SrpFiles {
 
   void replaced(const std::string& by, const Place& where) {
     claims_.miss(where,
-                 fmt::format("srp_daemon reads {0} in place of {1}: write import srp {0}, and remove this "
-                             "line before the document has rules",
+                 fmt::format("srp_daemon reads {0} in place of {1}: run `rdma-configctl import srp {0}`, and "
+                             "remove this line before the document has rules",
                              by, kinds::kSrpDaemonFile));
     instead_ = fmt::format("srp_daemon reads {} in place of this file", by);
   }

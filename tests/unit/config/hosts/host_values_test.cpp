@@ -352,8 +352,7 @@ TEST(HostValues, WhatTheSectionSaysIsChecked) {
        "offset: -1 is out of range; must be from 0 to 4294967295"},
       {"[host.address]\na = { lookup = \"x\", prefix = 33 }\n",
        "prefix: 33 is out of range; must be from 0 to 32"},
-      {"[host.address]\na = { lookup = \"x\", family = \"ipv5\" }\n",
-       "is \"ipv5\", must be one of ipv4, ipv6"},
+      {"[host.address]\na = { lookup = \"x\", family = \"ipv5\" }\n", "\"ipv5\" is not one of ipv4, ipv6"},
       {"[host]\ntable = \"{host}.csv\"\n",
        "{host}.csv cannot be found | [host] accepts no placeholders except in lookup"},
       {"[host.address]\na = { network = \"{host.net}\" }\n",
@@ -465,7 +464,7 @@ TEST(HostValues, AnAddressThatCannotBeLookedUpNamesTheRemedy) {
   const std::vector<std::pair<std::string, std::string>> cases{
       {"lookup = \"{host}-ib0\"", "/etc/hosts has no IPv4 address for gpu1-ib0 | add a line for it"},
       {"lookup = \"two\"",
-       "/etc/hosts has two IPv4 addresses for two | remove one | /etc/hosts:1:1: first here | "
+       "/etc/hosts has two IPv4 addresses for two | remove one | /etc/hosts:1:1: first defined here | "
        "/etc/hosts:2:1: and "
        "here"},
   };
@@ -513,13 +512,13 @@ TEST(HostTable, EverySortOfMistakeIsOneErrorWithItsPlace) {
   const std::vector<std::pair<std::string, std::string>> cases{
       {"", "n.csv: is empty | its first line names the columns: host,ib0,ib1"},
       {"name,ib0\n",
-       "n.csv:1:1: the first column is called \"name\", must be \"host\" | the first line names the columns, "
+       "n.csv:1:1: the first column is called \"name\"; must be \"host\" | the first line names the columns, "
        "separated by commas: host,ib0,ib1"},
       {"host;ib0\ngpu1;a\n",
-       "n.csv:1:5: fields are separated by semicolons, must be separated by commas | save "
+       "n.csv:1:5: fields are separated by semicolons; must be separated by commas | save "
        "the table with commas: the separator that spreadsheets write depends on the locale"},
       {"\xef\xbb\xbf\"host\";\"ib0\"\r\n\"gpu1\";\"a\"\r\n", "n.csv:1:7: fields are separated by semicolons"},
-      {"host\tib0\ngpu1\ta\n", "n.csv:1:5: fields are separated by tabs, must be separated by commas"},
+      {"host\tib0\ngpu1\ta\n", "n.csv:1:5: fields are separated by tabs; must be separated by commas"},
       {"host|ib0\n", "n.csv:1:1: the first column is called \"host|ib0\""},
       {"hostname;ib0\n", "n.csv:1:1: the first column is called \"hostname;ib0\""},
       {"host,a,\ngpu1,mlx_a,\n",

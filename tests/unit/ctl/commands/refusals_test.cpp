@@ -67,8 +67,12 @@ TEST_F(RefusedCommand, OfAnImageWhatOnlyARunningSystemHas) {
 TEST_F(RefusedCommand, WordsThatACommandDoesNotTake) {
   refuses({"export", "nm", "netplan"}, "export takes one format; unexpected argument netplan");
   refuses({"export", "frobnicate"}, "frobnicate is not a format that can be exported; the formats are ");
+  refuses({"export", "script"}, "script is not a format that can be exported; did you mean commands?");
   refuses({"export", "lio"}, "lio is not a format that can be exported; did you mean targetcli?");
-  refuses({"history", "5"}, "history takes no argument, or `show N` with the number of a generation");
+  refuses({"history", "5"},
+          "history takes no argument, or `show N` with the number of a generation; did you mean `history "
+          "show 5`?");
+  refuses({"history", "yesterday"}, "history takes no argument, or `show N` with the number of a generation");
   refuses({"history", "show", "x"}, "history takes no argument, or `show N` with the number of a generation");
   refuses({"history", "show", "7"}, "there is no generation 7; see `rdma-configctl history`");
   refuses({"import", "live", "/etc/fstab"}, "live takes no paths; name the format of /etc/fstab");

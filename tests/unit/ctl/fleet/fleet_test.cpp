@@ -92,9 +92,8 @@ TEST_F(FleetCommand, ValidateReadsTheListFromAFileOrStandardInput) {
   EXPECT_EQ(run({"fleet", "validate", "--hosts", "-", "@site.toml"}), 0) << console.err.str();
   write("bad", "a[1-2\nb1\n");
   EXPECT_EQ(run({"fleet", "validate", "--hosts", "@bad", "@site.toml"}), 1);
-  EXPECT_THAT(console.err.str(),
-              AllOf(HasSubstr("bad:1:2: error: bracket without its counterpart"), HasSubstr("a[1-2\n"),
-                    HasSubstr("1 host in 1 file: 1 error, 0 warnings")));
+  EXPECT_THAT(console.err.str(), AllOf(HasSubstr("bad:1:2: error: unmatched bracket"), HasSubstr("a[1-2\n"),
+                                       HasSubstr("1 host in 1 file: 1 error, 0 warnings")));
   EXPECT_EQ(run({"fleet", "validate", "--hosts", "@nowhere", "@site.toml"}), 1);
   EXPECT_THAT(console.err.str(), HasSubstr("nowhere does not exist; write the path of a file with hosts"));
 }
@@ -127,11 +126,11 @@ TEST_F(FleetCommand, ATableOfHostsThatCannotBeReadIsOneError) {
   write("site.toml", "version = 1\n[[module]]\nname = \"ib_umad\"\n");
   const std::vector<std::pair<std::string, std::string>> tables{
       {"host;guid\ngpu1;x\ngpu2;y\n",
-       "hosts.csv:1:5: fields are separated by semicolons, must be separated by commas"},
+       "hosts.csv:1:5: fields are separated by semicolons; must be separated by commas"},
       {"\xef\xbb\xbf# site\r\nrack;\"host\"\r\nr1;gpu1\r\n",
        "hosts.csv:2:5: fields are separated by semicolons"},
-      {"host\tguid\ngpu1\tx\n", "hosts.csv:1:5: fields are separated by tabs, must be separated by commas"},
-      {"rack,Host\nr1,gpu1\n", "hosts.csv:1:6: the column is called \"Host\", must be \"host\""},
+      {"host\tguid\ngpu1\tx\n", "hosts.csv:1:5: fields are separated by tabs; must be separated by commas"},
+      {"rack,Host\nr1,gpu1\n", "hosts.csv:1:6: the column is called \"Host\"; must be \"host\""},
       {"host,note,host\ngpu1,x,gpu2\n", "hosts.csv:1:11: there are two columns \"host\""},
       {"name,guid\ngpu1,x\n", "hosts.csv:1: no column is called \"host\""},
       {"gpu1,gpu2\ngpu3,gpu4\n", "write a list of hosts with one on each line"},
@@ -189,7 +188,8 @@ TEST_F(FleetCommand, AFindingThatNoLineOfTheDocumentCausesHasThatOfTheList) {
 
 TEST_F(FleetCommand, WrongCommandLinesAreRefused) {
   EXPECT_EQ(run({"fleet"}), 1);
-  EXPECT_THAT(console.err.str(), HasSubstr("write fleet validate --hosts HOSTS, or fleet report DIR"));
+  EXPECT_THAT(console.err.str(),
+              HasSubstr("fleet takes a subcommand: validate --hosts HOSTS, or report DIR"));
   EXPECT_EQ(run({"fleet", "validate"}), 1);
   EXPECT_THAT(console.err.str(), HasSubstr("--hosts is missing"));
   EXPECT_EQ(run({"fleet", "report"}), 1);

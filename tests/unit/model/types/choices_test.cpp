@@ -25,7 +25,7 @@ void expect_one_sentence(const std::string& words) {
   const auto* const another = "something";
   const auto text = Codec<T>::parse(Value{std::string(another)}), choice = Codec<T>::parse(Value{true});
   ASSERT_FALSE(text);
-  EXPECT_EQ(text.error().message, "is \"something\", must be one of " + words);
+  EXPECT_EQ(text.error().message, "\"something\" is not one of " + words);
   ASSERT_FALSE(choice);
   EXPECT_EQ(choice.error().message, "must be one of " + words);
 }
@@ -48,8 +48,8 @@ TEST(Choices, AreSaidInOneSentence) {
 TEST(Choices, SuggestAWordThatIsNear) {
   constexpr std::array<std::string_view, 2> kVersions{"v1", "v2"};
   EXPECT_EQ(wrong_choice(Value{std::string("V2")}, kVersions),
-            "is \"V2\", must be one of v1, v2; did you mean \"v2\"?");
-  EXPECT_EQ(wrong_choice(Value{std::string("v3")}, kVersions), "is \"v3\", must be one of v1, v2")
+            "\"V2\" is not one of v1, v2; did you mean \"v2\"?");
+  EXPECT_EQ(wrong_choice(Value{std::string("v3")}, kVersions), "\"v3\" is not one of v1, v2")
       << "either may be meant";
 }
 

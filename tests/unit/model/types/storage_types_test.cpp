@@ -30,9 +30,9 @@ using Words = std::vector<std::string>;
 TEST(ServicePorts, AreOneOrSeveralDifferentOnes) {
   EXPECT_THAT(Codec<ServicePorts>::parse(Value{std::int64_t{20049}})->numbers, ElementsAre(20049));
   EXPECT_THAT(Codec<ServicePorts>::parse(Words{"20050", "20049"})->numbers, ElementsAre(20050, 20049));
-  EXPECT_THAT(complaint_about<ServicePorts>(Words{}), HasSubstr("has 0 elements, must have 1 to 16 ports"));
+  EXPECT_THAT(complaint_about<ServicePorts>(Words{}), HasSubstr("has 0 elements; must have 1 to 16 ports"));
   EXPECT_THAT(complaint_about<ServicePorts>(Words(17, "20049")),
-              HasSubstr("has 17 elements, must have 1 to 16 ports"));
+              HasSubstr("has 17 elements; must have 1 to 16 ports"));
   EXPECT_THAT(complaint_about<ServicePorts>(Words{"nfs"}), HasSubstr("\"nfs\" is not a port"));
   EXPECT_THAT(complaint_about<ServicePorts>(Words{"65536"}), HasSubstr("\"65536\" is not a port"));
   EXPECT_THAT(complaint_about<ServicePorts>(Words{"20049", "20049"}),
@@ -85,7 +85,7 @@ TEST(DscpNumber, HasSixBits) {
   for (const int number : {-1, 64, 106}) {
     const auto dscp = Dscp::make(number);
     ASSERT_FALSE(dscp) << number;
-    EXPECT_THAT(dscp.error().message, HasSubstr("is out of range, must be 0 to 63"));
+    EXPECT_THAT(dscp.error().message, HasSubstr("is out of range; must be from 0 to 63"));
   }
 }
 
