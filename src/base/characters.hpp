@@ -3,6 +3,7 @@
 // and UAX #9 (bidirectional formatting characters).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>

@@ -6,6 +6,7 @@
 #include <sha2.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace rdmacfg::base {

@@ -8,6 +8,7 @@
 #include <cctype>
 #include <charconv>
 #include <system_error>
+#include <utility>
 
 namespace rdmacfg::base {
 

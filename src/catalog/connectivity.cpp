@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "catalog/connectivity.hpp"
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string_view>

@@ -2,6 +2,7 @@
 #include "fleet/shape.hpp"
 
 #include <algorithm>
+#include <cstddef>
 
 #include "model/types.hpp"
 #include "model/types/inet_types.hpp"

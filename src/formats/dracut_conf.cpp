@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cstring>
 #include <map>
 #include <vector>
 
@@ -12,6 +13,13 @@
 namespace rdmacfg::kinds {
 
 namespace {
+
+/// dropindirs_sort() of dracut.sh, by sort -V: 9-site comes before 10-site.
+struct ByVersion {
+  bool operator()(const std::string& a, const std::string& b) const {
+    return ::strverscmp(a.c_str(), b.c_str()) < 0;
+  }
+};
 
 /// Words of a shell value, without its quotes and a comment behind it.
 std::vector<std::string_view> dracut_words(std::string_view value) {
@@ -49,13 +57,16 @@ void read_dracut_text(const std::string& path, std::string_view text, DracutConf
 }  // namespace
 
 DracutConf read_dracut_conf(system::Files& files) {
-  constexpr std::array<std::string_view, 2> kDracutFolders{"/etc/dracut.conf.d",
-                                                           "/usr/lib/dracut/dracut.conf.d"};
-  std::map<std::string, std::string> paths;  // by name: a file of /etc replaces the one of its name
+  constexpr std::array<std::string_view, 3> kDracutFolders{
+      "/etc/dracut.conf.d", "/usr/lib/dracut/dracut.conf.d", "/run/initramfs/dracut.conf.d"};
+  constexpr std::string_view kEnding = ".conf";
+  // By name: a file of an earlier folder replaces those of its name.
+  std::map<std::string, std::string, ByVersion> paths;
   for (const auto folder : kDracutFolders) {
     const auto names = files.list(std::string(folder));
     for (const auto& name : names ? *names : std::vector<std::string>()) {
-      if (name.ends_with(".conf")) paths.try_emplace(name, fmt::format("{}/{}", folder, name));
+      if (!name.ends_with(kEnding)) continue;
+      paths.try_emplace(name.substr(0, name.size() - kEnding.size()), fmt::format("{}/{}", folder, name));
     }
   }
   DracutConf out;

@@ -26,8 +26,8 @@ struct DracutConf {
   std::optional<Place> generic;
 };
 
-/// Of dracut.conf, and of the files of both folders in the order of their names. Unreadable files are passed
-/// over.
+/// Of dracut.conf, and of the files of all folders in the order of their names, numbers by their value.
+/// Unreadable files are passed over.
 DracutConf read_dracut_conf(system::Files& files);
 
 }  // namespace rdmacfg::kinds

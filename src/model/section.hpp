@@ -2,6 +2,7 @@
 // The grammar of the document (SectionSpec) and a document that obeys it (Section), without any TOML.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>

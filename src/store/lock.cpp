@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <fstream>
 #include <sstream>
+#include <system_error>
 #include <thread>
 
 #include "base/unique_fd.hpp"

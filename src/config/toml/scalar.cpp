@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "config/guard.hpp"

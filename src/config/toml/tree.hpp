@@ -2,6 +2,7 @@
 // A TOML text as a tree in which everything knows its place, without any meaning yet.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>

@@ -2,6 +2,7 @@
 // Texts of a host without what says whose host it is.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <set>
 #include <string>

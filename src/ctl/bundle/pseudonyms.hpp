@@ -2,6 +2,7 @@
 // Stand-ins in a report for the values that identify somebody's host.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <iterator>
 #include <string_view>
+#include <system_error>
 
 #include "base/text.hpp"
 #include "catalog/all.hpp"

@@ -7,9 +7,11 @@
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
+#include <system_error>
 #include <vector>
 
 #include "base/text.hpp"

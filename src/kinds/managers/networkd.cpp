@@ -20,6 +20,7 @@
 #include "kinds/entry.hpp"
 #include "kinds/host/sysctl_entry.hpp"
 #include "kinds/ipoib/link_settings.hpp"
+#include "kinds/managers/coming_names.hpp"
 #include "kinds/managers/manager_boot.hpp"
 #include "kinds/ports/held_by_port.hpp"
 
@@ -49,19 +50,6 @@ void check_networkd_method(const WantedFamily& family, Diagnostics& diagnostics)
        {}});
 }
 
-/// The names that interfaces have from now on, by their ids; those that the document does not name are
-/// missing.
-std::map<std::string, std::string> names_to_come(const std::vector<Desired>& desired) {
-  std::map<std::string, std::string> out;
-  for (const auto& resource : desired) {
-    if (resource.ignore) continue;
-    auto name =
-        resource.key.kind == "link_name" ? model::text_at(resource.settings, "rule") : resource.netdev;
-    if (!name.empty()) out.insert_or_assign(resource.key.id, std::move(name));
-  }
-  return out;
-}
-
 /// systemd-networkd writes 0 to accept_ra of each interface with IPv6 that it configures, and handles router
 /// advertisements itself (link_set_ipv6_accept_ra() of networkd-sysctl.c).
 void warn_of_accept_ra(const std::vector<Desired>& desired, World& world, Diagnostics& diagnostics) {
@@ -75,13 +63,11 @@ void warn_of_accept_ra(const std::vector<Desired>& desired, World& world, Diagno
       entries.emplace(interface, &resource);
   }
   if (entries.empty()) return;
-  const auto names = names_to_come(desired);
+  const ComingNames names(desired, world);
   for (const auto& resource : desired) {
     if (resource.key.kind != kNetworkdKind || resource.ignore) continue;
     if (model::value_of(resource.settings, "link_local") != model::Value{true}) continue;
-    const auto coming = names.find(resource.key.id);
-    const auto* link = interface_of(resource.key.id, world);
-    const auto name = coming != names.end() ? coming->second : link != nullptr ? link->name : std::string();
+    const auto name = names.of(resource.key.id);
     const auto entry = entries.find(name);
     if (entry == entries.end()) continue;
     diagnostics.push_back(

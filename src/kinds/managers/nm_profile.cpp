@@ -18,6 +18,7 @@
 #include "kinds/entry.hpp"
 #include "kinds/ipoib/link_settings.hpp"
 #include "kinds/managers/manager_boot.hpp"
+#include "kinds/managers/nm_forwarding.hpp"
 #include "kinds/ports/held_by_port.hpp"
 
 namespace rdmacfg::kinds {
@@ -173,6 +174,7 @@ class NmProfileKind final : public Kind, public AwaitsKernel, public ClearsAway,
       return resource.key.kind == kNmProfileKind && !resource.ignore && !resource.settings.empty();
     });
     if (!any) return;
+    warn_of_nm_forwarding(desired, world, diagnostics);
     if (!world.offline()) {
       const auto& state = world.network_manager();
       for (auto& resource : desired) {

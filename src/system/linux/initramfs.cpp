@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstring>
 #include <ctime>
 #include <filesystem>
 #include <map>
@@ -140,11 +141,20 @@ bool ReadSystem::sdbootutil_boots() const {
   return false;
 }
 
+/// dropindirs_sort() of dracut.sh, by sort -V: 9-site comes before 10-site.
+struct DracutOrder {
+  bool operator()(const std::string& a, const std::string& b) const {
+    return ::strverscmp(a.c_str(), b.c_str()) < 0;
+  }
+};
+
 bool ReadSystem::dracut_makes_unified() const {
-  std::map<std::string, std::filesystem::path> by_name;  // a file in /etc takes the place of one of its name
-  for (const auto* folder : {"/usr/lib/dracut/dracut.conf.d", "/etc/dracut.conf.d"}) {
+  // By name: a file of a later folder takes the place of those of its name. The first is of dracut-ng 109.
+  std::map<std::string, std::filesystem::path, DracutOrder> by_name;
+  for (const auto* folder :
+       {"/run/initramfs/dracut.conf.d", "/usr/lib/dracut/dracut.conf.d", "/etc/dracut.conf.d"}) {
     for (const auto& file : entries(folder))
-      if (file.extension() == ".conf") by_name.insert_or_assign(file.filename().native(), file);
+      if (file.extension() == ".conf") by_name.insert_or_assign(file.stem().native(), file);
   }
   std::vector<std::filesystem::path> files{"/etc/dracut.conf"};
   for (const auto& [name, file] : by_name) files.push_back(file);

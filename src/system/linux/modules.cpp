@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <fstream>
 #include <memory>
+#include <system_error>
 #include <utility>
 
 #include "base/text.hpp"

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <set>

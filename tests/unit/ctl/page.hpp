@@ -2,6 +2,7 @@
 // Pages of the documentation whose commands a test types: "…" stands for anything.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>

@@ -40,6 +40,18 @@ TEST(DracutConf, TheLastLineDecidesWhetherImagesAreGeneric) {
   EXPECT_FALSE(dracut_conf({}).generic) << "as dracut was built";
 }
 
+/// dropindirs_sort() of dracut.sh: sort -V, and /run from dracut-ng 109 on.
+TEST(DracutConf, FilesAreReadByTheValuesOfTheirNumbers) {
+  EXPECT_TRUE(dracut_conf({{"/etc/dracut.conf.d/9-host.conf", "hostonly=yes\n"},
+                           {"/etc/dracut.conf.d/10-generic.conf", "hostonly=no\n"}})
+                  .generic);
+  const std::string runtime = "/run/initramfs/dracut.conf.d/50-boot.conf";
+  EXPECT_TRUE(dracut_conf({{runtime, "hostonly=no\n"}}).generic);
+  EXPECT_FALSE(
+      dracut_conf({{runtime, "hostonly=no\n"}, {"/usr/lib/dracut/dracut.conf.d/50-boot.conf", ""}}).generic)
+      << "a file of the distribution replaces the one of its name";
+}
+
 TEST(DracutConf, ListsAreAddedToOrSet) {
   const auto found =
       dracut_conf({{"/etc/dracut.conf.d/a.conf", "omit_dracutmodules+=\" nfs \"\ninstall_items=/etc/a\n"},

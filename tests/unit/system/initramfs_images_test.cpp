@@ -382,6 +382,10 @@ TEST(LinuxInitramfs, AFileInEtcTakesThePlaceOfDracutsOwn) {
   EXPECT_EQ(make_linux_initramfs(tree.path())->tool(), "dracut -f --regenerate-all");
   tree.put("etc/dracut.conf.d/10-uki.conf", "");
   EXPECT_EQ(make_linux_initramfs(tree.path())->tool(), "kernel-install add-all");
+  tree.put("run/initramfs/dracut.conf.d/20-boot.conf", "uefi=yes\n");
+  EXPECT_EQ(make_linux_initramfs(tree.path())->tool(), "dracut -f --regenerate-all") << "dracut-ng 109";
+  tree.put("etc/dracut.conf.d/9-site.conf", "uefi=no\n");
+  EXPECT_EQ(make_linux_initramfs(tree.path())->tool(), "dracut -f --regenerate-all") << "9 comes before 20";
 }
 
 TEST(LinuxInitramfs, AnotherImageSaysNothingOfAUnifiedOne) {

@@ -2,6 +2,7 @@
 #include "system/linux/fabric/decode.hpp"
 
 #include <arpa/inet.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <array>

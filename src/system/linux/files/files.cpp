@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <map>
 #include <memory>
+#include <system_error>
 
 #include "base/open_folder.hpp"
 #include "base/unique_fd.hpp"

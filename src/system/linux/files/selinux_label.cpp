@@ -6,6 +6,7 @@
 #include <sys/xattr.h>
 
 #include <array>
+#include <cstddef>
 #include <memory>
 
 namespace rdmacfg::system::detail {

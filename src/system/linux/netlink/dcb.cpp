@@ -13,6 +13,7 @@
 #include <fstream>
 #include <optional>
 #include <span>
+#include <system_error>
 #include <thread>
 #include <vector>
 

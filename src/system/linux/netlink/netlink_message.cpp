@@ -5,6 +5,7 @@
 #include <netlink/msg.h>
 
 #include <new>
+#include <utility>
 
 namespace rdmacfg::system::detail {
 

@@ -6,6 +6,7 @@
 #include <netlink/socket.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/types.h>
 #include <sys/uio.h>
 
 #include <algorithm>

@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <system_error>
 
 #include "system/linux/linux_host.hpp"
 #include "system/linux/netlink/netlink_socket.hpp"

@@ -2,6 +2,7 @@
 // Answers to management datagrams (InfiniBand architecture 13.4, 14.2, 15.2), all in network order.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>

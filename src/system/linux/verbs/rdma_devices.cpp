@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <system_error>
 
 #include "base/text.hpp"
 #include "system/linux/files/sysfs_dir.hpp"

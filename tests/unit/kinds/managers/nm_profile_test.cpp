@@ -97,5 +97,35 @@ TEST(NmProfile, AManagerThatTheNextCommandLineMasksIsNamed) {
       "interfaces that it configures have no addresses after the next boot");
 }
 
+/// _dev_ipforwarding4_start() of nm-device.c
+TEST(NmProfile, ForwardingOfAnInterfaceIsTheDefaultThere) {
+  const auto warns = [](const std::string& backend, const std::string& settings) {
+    const auto kernel = host_with_profiles("");
+    for (const auto* path :
+         {"ip_forward", "conf/default/forwarding", "conf/eth0/forwarding", "conf/mlx4_ib0/forwarding"})
+      kernel->sysctl.set(std::string("net/ipv4/") + path, "0");
+    auto host = kernel->host();
+    auto text = kProfileText;
+    text.replace(text.find("networkmanager"), std::string("networkmanager").size(), backend);
+    const auto report =
+        core::diff(config::parse_texts({{"config.toml", text + settings}}, "node1", grammar()), host);
+    for (const auto& diagnostic : report.diagnostics) {
+      if (diagnostic.message.starts_with("NetworkManager 1.54 and newer set forwarding of mlx4_ib0 to "))
+        return true;
+    }
+    return false;
+  };
+  const auto sets = [](const std::string& path, int value) {
+    return "[[sysctl]]\nkey = \"net/ipv4/" + path + "\"\nvalue = " + std::to_string(value) + "\n";
+  };
+  const auto own = sets("conf/mlx4_ib0/forwarding", 1);
+  EXPECT_TRUE(warns("networkmanager", own));
+  EXPECT_FALSE(warns("direct", own));
+  EXPECT_FALSE(warns("networkmanager", sets("conf/eth0/forwarding", 1))) << "another interface";
+  EXPECT_FALSE(warns("networkmanager", sets("conf/mlx4_ib0/forwarding", 0))) << "as it sets it";
+  EXPECT_FALSE(warns("networkmanager", own + sets("ip_forward", 1)));
+  EXPECT_TRUE(warns("networkmanager", own + sets("ip_forward", 1) + sets("conf/default/forwarding", 0)));
+}
+
 }  // namespace
 }  // namespace rdmacfg::kinds
