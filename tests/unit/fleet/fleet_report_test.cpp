@@ -691,7 +691,6 @@ TEST(FleetReport, NumbersAreShownAsTheyAre) {
               ElementsAre("differs resource a1: k l: n is 18446744073709551615, must be 1.5"));
 }
 
-/// Profiles have an attribute of that name, which lists addresses.
 TEST(FleetReport, LineEndsInValuesKeepDifferencesApart) {
   HostAnswers answers({"a1", "a2"});
   const auto add = [&](HostId host, const std::string& now, const std::string& wanted) {
@@ -706,6 +705,7 @@ TEST(FleetReport, LineEndsInValuesKeepDifferencesApart) {
   EXPECT_EQ(lines_of(answers).size(), 2U);
 }
 
+/// Profiles have an attribute of that name, which lists addresses.
 TEST(FleetReport, AnAttributeThatIsCalledMissingIsNotAResourceThatIs) {
   HostAnswers answers({"a1"});
   EXPECT_FALSE(answers.add(
