@@ -124,6 +124,18 @@ _rdma_configctl_generations() {
 	done
 }
 
+# WORDS TYPED: sets COMPREPLY. Not with compgen -W, which expands each word: an interface may be called $(command). Names that the
+# shell would not take literally on the command line are not offered.
+_rdma_configctl_matches() {
+	local -a words
+	local word
+	COMPREPLY=()
+	IFS=$' \t\n' read -r -d '' -a words <<<"$1"
+	for word in "${words[@]}"; do
+		[[ $word == "$2"* && $word != *[!A-Za-z0-9_./:@%+,-]* ]] && COMPREPLY+=("$word")
+	done
+}
+
 _rdma_configctl() {
 	local command="" takes="" i
 	# The word as it is typed, and the one before: COMP_WORDS has them in pieces, broken at : and =.
@@ -188,7 +200,7 @@ _rdma_configctl() {
 	*GUID) words="$(_rdma_configctl_guids)";;
 	N) [ "$command" = rollback ] && words="$(_rdma_configctl_generations)";;
 	esac
-	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$typed")
+	_rdma_configctl_matches "$words" "$typed"
 	# Text before the last separator is not part of the word that readline replaces.
 	local before=$typed
 	case $COMP_WORDBREAKS in

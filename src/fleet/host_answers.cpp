@@ -357,10 +357,12 @@ void HostAnswers::difference(HostId host, Difference difference) {
     const auto reason = anonymous(difference.reason, name);
     return difference.status == Difference::Status::kUnmet ? without_numbers(reason) : reason;
   };
-  const auto key =
-      fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", static_cast<int>(difference.status), difference.absent,
-                  difference.kind, anonymous(difference.label, name), difference.attribute,
-                  anonymous(difference.now, name), anonymous(difference.wanted, name), reason_of());
+  // Lengths keep apart what hosts say with line ends in it.
+  std::string key = fmt::format("{} {}", static_cast<int>(difference.status), difference.absent);
+  for (const std::string& part :
+       {difference.kind, anonymous(difference.label, name), difference.attribute,
+        anonymous(difference.now, name), anonymous(difference.wanted, name), reason_of()})
+    key += fmt::format(" {}:{}", part.size(), part);
   const auto [found, fresh] = by_text_.try_emplace(key, differences_.size());
   if (fresh) differences_.push_back(std::move(difference));
   auto& known = differences_[found->second];

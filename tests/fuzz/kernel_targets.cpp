@@ -139,7 +139,7 @@ void run_dcb(std::string_view bytes) {
 void run_mad(std::string_view bytes) {
   const std::span answer(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
   (void)port_guid_in(answer);
-  if (const auto lid = lid_in(answer)) require(*lid > 0 && *lid <= 0xffff, "a LID has 16 bits");
+  if (const auto lid = lid_in(answer)) require(*lid > 0 && *lid <= 0xbfff, "the LID of a port is unicast");
 }
 
 void run_uevents(std::string_view bytes) {

@@ -691,6 +691,20 @@ TEST(FleetReport, NumbersAreShownAsTheyAre) {
               ElementsAre("differs resource a1: k l: n is 18446744073709551615, must be 1.5"));
 }
 
+TEST(FleetReport, LineEndsInValuesKeepDifferencesApart) {
+  HostAnswers answers({"a1", "a2"});
+  const auto add = [&](HostId host, const std::string& now, const std::string& wanted) {
+    ASSERT_FALSE(answers.add(
+        host,
+        {"x", head_of("show", "ok") + R"(, "resources": [{"kind": "k", "label": "l", "status": "differs",
+                "attributes": [{"name": "n", "now": ")" +
+                  now + R"(", "wanted": ")" + wanted + R"("}]}]})"}));
+  };
+  add(0, R"(a\nb)", "c");
+  add(1, "a", R"(b\nc)");
+  EXPECT_EQ(lines_of(answers).size(), 2U);
+}
+
 /// Profiles have an attribute of that name, which lists addresses.
 TEST(FleetReport, AnAttributeThatIsCalledMissingIsNotAResourceThatIs) {
   HostAnswers answers({"a1"});

@@ -26,6 +26,8 @@ TEST(MadMessages, ThePortGuidOfANodeInfoIsInNetworkOrder) {
   std::copy(kGuid.begin(), kGuid.end(), answer.begin() + kNodeInfo + kPortGuid);
   EXPECT_EQ(port_guid_in(answer), 0x0002c903003178f2U);
   EXPECT_EQ(port_guid_in(std::span(answer).first(kMadBytes - 1)), std::nullopt);
+  answer[5] = 0x0c;  // an unsupported method or attribute
+  EXPECT_EQ(port_guid_in(answer), std::nullopt);
 }
 
 TEST(MadMessages, TheLidOfAPathRecordIsInNetworkOrder) {
@@ -35,6 +37,12 @@ TEST(MadMessages, TheLidOfAPathRecordIsInNetworkOrder) {
   answer[kRecord + kDlid] = 0x12;
   answer[kRecord + kDlid + 1] = 0x34;
   EXPECT_EQ(lid_in(answer), 0x1234);
+  answer[kRecord + kDlid] = 0xbf;
+  answer[kRecord + kDlid + 1] = 0xff;
+  EXPECT_EQ(lid_in(answer), 0xbfff);
+  answer[kRecord + kDlid] = 0xc0;
+  answer[kRecord + kDlid + 1] = 0x00;
+  EXPECT_EQ(lid_in(answer), std::nullopt) << "a multicast group";
   answer[kStatus] = 0x03;  // ERR_NO_RECORDS is 0x0300
   EXPECT_EQ(lid_in(answer), std::nullopt);
 }

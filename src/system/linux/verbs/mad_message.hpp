@@ -11,10 +11,11 @@ namespace rdmacfg::system::detail {
 
 inline constexpr std::size_t kMadBytes = 256;
 
-/// The port GUID of a NodeInfo; nothing when the datagram is cut short.
+/// The port GUID of a NodeInfo; nothing when the datagram is cut short or refused.
 std::optional<std::uint64_t> port_guid_in(std::span<const std::uint8_t> answer);
 
-/// The destination's LID of a PathRecord; nothing when the datagram is cut short, refused, or names none.
+/// The destination's LID of a PathRecord; nothing when the datagram is cut short, refused, or names none of
+/// a port: beyond 0xbfff are multicast groups and the permissive LID.
 std::optional<int> lid_in(std::span<const std::uint8_t> answer);
 
 }  // namespace rdmacfg::system::detail

@@ -36,6 +36,7 @@ constexpr std::size_t kPortGuidAt = kSmpDataAt + 20;
 constexpr std::size_t kPathDgidAt = kSaDataAt + 8, kPathSgidAt = kSaDataAt + 24, kPathDlidAt = kSaDataAt + 40;
 constexpr std::uint64_t kPathDgid = 1U << 2U, kPathSgid = 1U << 3U;
 constexpr unsigned kWellKnownQkey = 0x80010000;
+constexpr int kLastUnicastLid = 0xbfff;  // multicast groups and the permissive LID follow, 4.1.3
 
 using Mad = std::array<std::uint8_t, kMadBytes>;
 
@@ -166,14 +167,14 @@ class Sender {
 }  // namespace
 
 std::optional<std::uint64_t> port_guid_in(std::span<const std::uint8_t> answer) {
-  if (answer.size() < kMadBytes) return std::nullopt;
+  if (answer.size() < kMadBytes || get(answer, kStatusAt, 2) != 0) return std::nullopt;
   return get(answer, kPortGuidAt, 8);
 }
 
 std::optional<int> lid_in(std::span<const std::uint8_t> answer) {
   if (answer.size() < kMadBytes || get(answer, kStatusAt, 2) != 0) return std::nullopt;
   const auto lid = static_cast<int>(get(answer, kPathDlidAt, 2));
-  return lid == 0 ? std::nullopt : std::optional(lid);
+  return lid == 0 || lid > kLastUnicastLid ? std::nullopt : std::optional(lid);
 }
 
 Result<PingTimes> ping_by_mad(const std::string& device, int port, int lid, int count,
@@ -190,7 +191,8 @@ Result<PingTimes> ping_by_mad(const std::string& device, int port, int lid, int 
       return fail(answer.error());
     }
     times.answers.push_back(Clock::now() - start);
-    times.who = fmt::format("port GUID {}", model::Guid{port_guid_in(*answer).value_or(0)}.text());
+    if (const auto guid = port_guid_in(*answer))
+      times.who = fmt::format("port GUID {}", model::Guid{*guid}.text());
   }
   return times;
 }

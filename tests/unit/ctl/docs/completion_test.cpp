@@ -142,6 +142,16 @@ TEST_F(Completion, OfBashOffersWhatTheHostHas) {
   EXPECT_THAT(bash("rdma-configctl confirm "), ElementsAre());
 }
 
+TEST_F(Completion, OfBashRunsNoNameOfTheHost) {
+  for (const std::string folder :
+       {"class/net/$((6*7))", "class/net/ib;id", "class/infiniband/`echo`/ports/1"})
+    std::filesystem::create_directories(sys_ / folder);
+  for (const std::string interface : {"$((6*7))", "ib;id"})
+    std::ofstream(sys_ / "class/net" / interface / "type") << "32\n";
+  EXPECT_THAT(bash("rdma-configctl verify --ipoib "), ElementsAre("mlx4_ib0"));
+  EXPECT_THAT(bash("rdma-configctl verify --from "), ElementsAre("mlx4_0/1", "mlx4_0/2", "mlx5_0/1"));
+}
+
 TEST_F(Completion, OfFishOffersWhatTheHostHas) {
   if (!installed("fish")) GTEST_SKIP() << "fish is not installed";
   const auto fish = [&](const std::string& line) {
