@@ -101,7 +101,7 @@ TEST_F(FirstUse, TheDefaultPartitionIsCalledAsInTheDocument) {
 TEST_F(FirstUse, ASyntaxErrorDoesNotHideTheOthers) {
   host.document(kPort + "mode = \"conected\"\nmtu = \n[[module]]\nnaem = \"ib_umad\"\n");
   EXPECT_EQ(host.run({"validate"}), 1);
-  EXPECT_THAT(host.err.str(), AllOf(HasSubstr(":4:8: error: [[ipoib]] mode: is \"conected\""),
+  EXPECT_THAT(host.err.str(), AllOf(HasSubstr(":4:8: error: [[ipoib]] mode: \"conected\" is not one of"),
                                     HasSubstr(":5:1: error: mtu has no value"),
                                     HasSubstr(":7:1: error: [[module]] naem: unknown key"),
                                     Not(HasSubstr("no identifying key"))));
