@@ -240,10 +240,10 @@ TEST(ImportScripts, WhatTheDocumentCannotSayIsNamed) {
   }
   for (const std::string command :
        {"ip rule add from 203.0.113.1 table 10", "ip rule show", "mlxconfig -d /dev/mst/a query",
-        "sysctl -w net.ipv4.conf.all.forwarding=1", "sysctl net.ipv4.conf.all.arp_ignore", "devlink dev show", "ethtool -a ens1",
-        "setpci -s 3b:00.0 68.w", "ibportstate 3 1", "ibportstate -C mlx4_0 3 1 query", "smc_pnet -s",
-        "smcr ueid show", "nvmetcli ls", "mount.nfs 192.0.2.1:/x /mnt", "nfsdctl listener +tcp:0.0.0.0:2049",
-        "cat /sys/class/infiniband/mlx5_0/device/sriov_numvfs"}) {
+        "sysctl -w net.ipv4.conf.all.forwarding=1", "sysctl net.ipv4.conf.all.arp_ignore", "devlink dev show",
+        "ethtool -a ens1", "setpci -s 3b:00.0 68.w", "ibportstate 3 1", "ibportstate -C mlx4_0 3 1 query",
+        "smc_pnet -s", "smcr ueid show", "nvmetcli ls", "mount.nfs 192.0.2.1:/x /mnt",
+        "nfsdctl listener +tcp:0.0.0.0:2049", "cat /sys/class/infiniband/mlx5_0/device/sriov_numvfs"}) {
     const auto made = import_with_script(address + command + "\n");
     EXPECT_TRUE(made.claims.missed.empty()) << command << report_of(made.claims);
   }
