@@ -69,6 +69,11 @@ void Claims::learn_names() {
   }
 }
 
+void Claims::learn_names_of(const Claims& other) {
+  learned_.insert(other.learned_.begin(), other.learned_.end());
+  for (const auto& [guid, name] : other.names) learned_.insert(name.text);
+}
+
 void Claims::give_name(const model::Guid& guid, GivenName name) {
   ++given_[name.text];
   const auto [at, fresh] = names.try_emplace(guid, name);

@@ -138,6 +138,8 @@ struct Claims {
   [[nodiscard]] bool knows(std::string_view name) const;
   /// Lets knows() know the interfaces that were claimed so far, as files of other formats call them, too.
   void learn_names();
+  /// The same of the interfaces that others have claimed, and of the names that they have given.
+  void learn_names_of(const Claims& other);
 
   void took(const Place& where) { ++understood[where.file]; }
   void miss(Place where, std::string text) { missed.push_back({std::move(where), std::move(text)}); }

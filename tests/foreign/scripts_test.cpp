@@ -225,6 +225,10 @@ TEST(ImportScripts, WhatTheDocumentCannotSayIsNamed) {
       {"smc_pnet -a RAIL1 -I eth0", "the document does not support PNET tables of SMC; keep this command"},
       {"smcr ueid add SITE1",
        "the document does not support user-defined identifiers of SMC; keep this command"},
+      {"devlink dev reload pci/0000:10:00.0",
+       "the document does not support reloads by devlink(8); keep this command"},
+      {"ethtool -A ens1 rx on tx on",
+       "the document does not support pause frames of links; keep this command"},
       {"nvmetcli restore /etc/nvmet/config.json", "write [[nvme_target]]"},
       {"mount.nfs -o rdma,port=20049 192.0.2.1:/x /mnt", "write [[nfs_mount]]"},
       {"nfsdctl listener +rdma:0.0.0.0:20049", "write [nfs_server]"},
@@ -237,9 +241,9 @@ TEST(ImportScripts, WhatTheDocumentCannotSayIsNamed) {
   for (const std::string command :
        {"ip rule add from 203.0.113.1 table 10", "ip rule show", "mlxconfig -d /dev/mst/a query",
         "sysctl -w net.ipv4.conf.all.forwarding=1", "sysctl net.ipv4.conf.all.arp_ignore", "devlink dev show",
-        "setpci -s 3b:00.0 68.w", "ibportstate 3 1", "ibportstate -C mlx4_0 3 1 query", "smc_pnet -s",
-        "smcr ueid show", "nvmetcli ls", "mount.nfs 192.0.2.1:/x /mnt", "nfsdctl listener +tcp:0.0.0.0:2049",
-        "cat /sys/class/infiniband/mlx5_0/device/sriov_numvfs"}) {
+        "ethtool -a ens1", "setpci -s 3b:00.0 68.w", "ibportstate 3 1", "ibportstate -C mlx4_0 3 1 query",
+        "smc_pnet -s", "smcr ueid show", "nvmetcli ls", "mount.nfs 192.0.2.1:/x /mnt",
+        "nfsdctl listener +tcp:0.0.0.0:2049", "cat /sys/class/infiniband/mlx5_0/device/sriov_numvfs"}) {
     const auto made = import_with_script(address + command + "\n");
     EXPECT_TRUE(made.claims.missed.empty()) << command << report_of(made.claims);
   }

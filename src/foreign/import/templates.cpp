@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <string>
 #include <utility>
 
@@ -32,16 +33,33 @@ std::string_view placeholder_of(std::string_view line) {
   return {};
 }
 
+/// Whether a line is a command, such as "up docker ps --format '{{.Names}}'" of interfaces(5), an `install`
+/// of modprobe.d or a RUN of udev's rules.
+bool runs_a_command(std::string_view line) {
+  constexpr auto kOfCommands = std::to_array<std::string_view>(
+      {"up", "down", "pre-up", "pre-down", "post-up", "post-down", "install", "remove"});
+  const auto words = words_of(line);
+  const bool runs =
+      line.find("RUN") != std::string_view::npos || line.find("PROGRAM") != std::string_view::npos;
+  return runs || (!words.empty() &&
+                  std::find(kOfCommands.begin(), kOfCommands.end(), words.front()) != kOfCommands.end());
+}
+
 /// Reports the first placeholder of a file.
 /// @return whether there is one
 bool tell_template(const File& file, Claims& claims) {
   int number = 0;
   for (const auto raw : base::split(file.text, '\n')) {
     ++number;
-    const auto line = base::trim(raw);
-    if (line.starts_with('#') || line.starts_with(';')) continue;
+    auto line = base::trim(raw);
+    if (line.starts_with('#') || line.starts_with(';') || line.starts_with("<!--")) continue;
+    line = line.substr(0, line.find(" #"));
     const auto placeholder = placeholder_of(line);
-    if (placeholder.empty()) continue;
+    // Those of Go's programs begin with a dot.
+    const bool of_command =
+        base::trim(placeholder.substr(std::min<std::size_t>(2, placeholder.size()))).starts_with('.') &&
+        runs_a_command(line);
+    if (placeholder.empty() || of_command) continue;
     claims.miss({file.path, number},
                 fmt::format("{} is computed by Ansible or another program: the file is a template; import "
                             "the file made from it",

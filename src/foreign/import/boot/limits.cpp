@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
+#include <string_view>
 
 #include "base/text.hpp"
 #include "foreign/import/formats.hpp"
@@ -112,7 +114,12 @@ bool is_systemd(const File& file) {
   return file.path.find("/systemd/") != std::string::npos || unit_of(file.path).ends_with(".service");
 }
 
-/// "DOMAIN -": pam_limits(8) then applies no line of its files to that user or group (limits.conf(5)).
+/// "DOMAIN -": pam_limits(8) then applies no line of its files to that user or group (limits.conf(5)); the
+/// wildcard is neither.
+bool is_exemption(std::span<const std::string_view> words) {
+  return words.size() == 2 && words[1] == "-" && words[0] != "*";
+}
+
 Remark exemption(const Place& where, std::string_view domain) {
   return {where,
           fmt::format("{}: pam_limits applies no limit to it; the document does not support exemptions, "
@@ -149,7 +156,7 @@ void parse_limits(std::span<const File> files, Claims& claims) {
       if (words.size() < 4) {
         if (word(1) == "memlock" || word(2) == "memlock")
           claims.miss(where, "is not \"DOMAIN TYPE memlock LIMIT\"");
-        if (word(1) == "-" && words.size() == 2) exempt.push_back(exemption(where, words.front()));
+        if (is_exemption(words)) exempt.push_back(exemption(where, words.front()));
         continue;
       }
       if (word(2) != "memlock") continue;

@@ -91,11 +91,47 @@ std::string_view file_of_sysctl(const std::vector<std::string>& words) {
   return file.starts_with('/') && !read ? file : std::string_view();
 }
 
+/// Whether the path of a script has a word of RDMA: "setup-ib.sh", "/etc/rdma/functions".
+bool has_name_of_rdma(std::string_view path) {
+  // "ib" by itself or before a number: not in "/lib/", "/bin/ibus".
+  bool begins = true;
+  const auto name = base::lower(path);
+  for (std::size_t at = 0; at < name.size(); ++at) {
+    const auto rest = std::string_view(name).substr(at);
+    for (const std::string_view part : {"rdma", "infiniband", "ipoib", "roce", "openib", "mlnx", "mlx"}) {
+      if (begins && rest.starts_with(part)) return true;
+    }
+    const char behind = rest.size() > 2 ? rest[2] : '.';
+    if (begins && rest.starts_with("ib") && std::isalpha(static_cast<unsigned char>(behind)) == 0)
+      return true;
+    begins = std::isalpha(static_cast<unsigned char>(rest.front())) == 0;
+  }
+  return false;
+}
+
+/// The path by which a command is called: "/usr/local/sbin/setup-ib.sh"; empty where it is without one.
+std::string_view path_of_command(const std::vector<std::string>& words, std::string_view text) {
+  for (auto word : words_of(text)) {
+    while (!word.empty() && (word.front() == '"' || word.front() == '\'')) word.remove_prefix(1);
+    while (!word.empty() && (word.back() == '"' || word.back() == '\'')) word.remove_suffix(1);
+    if (word.starts_with('/') && word.substr(word.rfind('/') + 1) == words.front()) return word;
+  }
+  return {};
+}
+
+/// The script of "/usr/local/sbin/setup-ib.sh eth2"; empty for other commands.
+std::string_view called_script_of_rdma(const std::vector<std::string>& words, std::string_view text) {
+  const auto path = path_of_command(words, text);
+  return !is_of_package(path) && is_named_for_rdma(path) ? path : std::string_view();
+}
+
 /// The script of ". FILE", "source FILE" and "sh FILE", if its name has to do with RDMA: other files hold
 /// functions and settings of the distribution.
 std::string_view script_of_rdma(const std::vector<std::string>& words) {
-  constexpr auto kRunners = std::to_array<std::string_view>({".", "source", "sh", "bash", "dash", "ksh"});
-  if (std::find(kRunners.begin(), kRunners.end(), words.front()) == kRunners.end()) return {};
+  constexpr auto kReadersOfScripts =
+      std::to_array<std::string_view>({".", "source", "sh", "bash", "dash", "ksh"});
+  if (std::find(kReadersOfScripts.begin(), kReadersOfScripts.end(), words.front()) == kReadersOfScripts.end())
+    return {};
   const auto file = std::find_if(words.begin() + 1, words.end(),
                                  [](const std::string& word) { return !word.starts_with('-'); });
   const bool is_text = std::find(words.begin(), words.end(), "-c") != words.end();
@@ -103,21 +139,7 @@ std::string_view script_of_rdma(const std::vector<std::string>& words) {
   // Of variables alone; other formats read those for RDMA.
   const bool settings = file->ends_with(".conf") || file->find("/ifcfg-") != std::string::npos ||
                         file->starts_with("/etc/default/") || file->starts_with("/etc/sysconfig/");
-  if (settings) return {};
-  // "ib" by itself or before a number: not in "/lib/", "/bin/ibus".
-  bool begins = true;
-  const auto name = base::lower(*file);
-  for (std::size_t at = 0; at < name.size(); ++at) {
-    const auto rest = std::string_view(name).substr(at);
-    for (const std::string_view part : {"rdma", "infiniband", "ipoib", "roce", "openib", "mlnx", "mlx"}) {
-      if (begins && rest.starts_with(part)) return *file;
-    }
-    const char behind = rest.size() > 2 ? rest[2] : '.';
-    if (begins && rest.starts_with("ib") && std::isalpha(static_cast<unsigned char>(behind)) == 0)
-      return *file;
-    begins = std::isalpha(static_cast<unsigned char>(rest.front())) == 0;
-  }
-  return {};
+  return !settings && has_name_of_rdma(*file) ? std::string_view(*file) : std::string_view();
 }
 
 /// "xargs -I{} ip link set {} up", "find /sys/class/net -exec ip link set {} up": for interfaces that only
@@ -154,6 +176,23 @@ std::string_view subject_of_write(const std::vector<std::string>& words, std::st
 
 }  // namespace
 
+bool is_named_for_rdma(std::string_view path) {
+  const auto name = path.substr(path.rfind('/') + 1);
+  if (name == "rdma" || name == "openibd") return false;  // ip(8)'s sister, and a service
+  if (path.starts_with("/etc/") || name.ends_with(".sh")) return has_name_of_rdma(path);
+  // Tools of perftest and MLNX_OFED in a folder such as /usr/local/bin.
+  const bool program =
+      name.ends_with("_bw") || name.ends_with("_lat") || name.starts_with("mlx") || name.starts_with("mlnx");
+  return !program && has_name_of_rdma(name);
+}
+
+bool is_of_package(std::string_view path) {
+  constexpr auto kFoldersOfPackages = std::to_array<std::string_view>(
+      {"/bin/", "/sbin/", "/lib", "/usr/bin/", "/usr/sbin/", "/usr/lib", "/usr/share/"});
+  return std::any_of(kFoldersOfPackages.begin(), kFoldersOfPackages.end(),
+                     [&](std::string_view folder) { return path.starts_with(folder); });
+}
+
 std::string kept_command_advice(const std::vector<std::string>& words, std::string_view text,
                                 const Claims& claims) {
   if (words.empty()) return {};
@@ -167,9 +206,12 @@ std::string kept_command_advice(const std::vector<std::string>& words, std::stri
   if (const auto file = file_of_sysctl(words); !file.empty())
     return fmt::format(
         "the settings are in another file; to take them over, run `rdma-configctl import sysctl {}`", file);
-  if (const auto file = script_of_rdma(words); !file.empty())
+  auto file_of_commands = script_of_rdma(words);
+  if (file_of_commands.empty()) file_of_commands = called_script_of_rdma(words, text);
+  if (!file_of_commands.empty())
     return fmt::format(
-        "the commands are in another file; to take them over, run `rdma-configctl import scripts {}`", file);
+        "the commands are in another file; to take them over, run `rdma-configctl import scripts {}`",
+        file_of_commands);
   if (sets_found_interfaces(words, text)) return "the interfaces are known only when the script runs";
   if (const auto subject = subject_of_write(words, text, claims); !subject.empty())
     return fmt::format("the document does not support {}; keep this command", subject);

@@ -10,9 +10,17 @@
 
 namespace rdmacfg::foreign {
 
+/// Whether the path of a command is that of a script for RDMA by its name: "/usr/local/sbin/setup-ib.sh",
+/// "/etc/rdma/setup"; not of programs such as ib_write_bw.
+bool is_named_for_rdma(std::string_view path);
+
+/// Whether a path is below a folder of packages' programs and libraries: "/usr/sbin/ibstat".
+bool is_of_package(std::string_view path);
+
 /// The advice for ulimit, prlimit, tc_wrap, run_srp_daemon, `rdma statistic`, firewall-cmd, resolvectl,
-/// sysctl -p and `.` of a file for RDMA, for writes to files of an IPoIB interface or of a bond over it, and
-/// for ip(8) behind xargs or find; empty for other commands. `text`: the command as written.
+/// sysctl -p, `.` of a file for RDMA and calls of scripts for RDMA, for writes to files of an IPoIB interface
+/// or of a bond over it, and for ip(8) behind xargs or find; empty for other commands. `text`: the command as
+/// written.
 std::string kept_command_advice(const std::vector<std::string>& words, std::string_view text,
                                 const Claims& claims);
 

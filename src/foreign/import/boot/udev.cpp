@@ -338,6 +338,7 @@ class RulesOfFile {
 
   /// Tools of RDMA that a rule runs, whatever it is for.
   void tell_tools(const UdevTerms& terms, const Place& where) {
+    if (is_left_by_withdraw(where.file)) return;  // is told where its rules are read
     for (const auto& term : terms) {
       const bool told = !rename_words(term).empty();  // by parse_device()
       if (!term.adds() || !term.key.starts_with("RUN") || told) continue;
