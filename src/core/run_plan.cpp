@@ -74,13 +74,23 @@ struct Attempt {
   std::optional<base::Error> error;    ///< then it was undone
   std::vector<std::string> left_over;  ///< what undoing could not restore
   std::vector<std::string> lost;       ///< of what interfaces carried
+  std::vector<model::Note> notes;
   Verification verification;
   std::optional<Observation> now;  ///< afterwards; of a success always there
 };
 
+/// Why the record of a plan that was undone is the one from before it.
+model::Note not_reinstated(const base::Error& error) {
+  return "after undoing, the record of this host could not be brought up to date: " + error.message;
+}
+
 /// Records the objects of a plan that was undone, of every kind that can be observed.
-void reinstate_undone(system::Host& host, const Plan& plan, State& state) {
-  if (auto after = observe_what_can_be(host, keys_of(state, plan))) reinstate(plan, *after, state);
+void reinstate_undone(system::Host& host, const Plan& plan, State& state, std::vector<model::Note>& notes) {
+  if (auto after = observe_what_can_be(host, keys_of(state, plan))) {
+    reinstate(plan, *after, state);
+  } else {
+    notes.push_back(not_reinstated(after.error()));
+  }
 }
 
 class Transaction {
@@ -98,7 +108,7 @@ class Transaction {
       attempt.error = std::move(outcome.error);
       attempt.left_over = undo(plan, host_);
       attempt.lost = outcome.touched.put_back(host_);
-      reinstate_undone(host_, plan, state);
+      reinstate_undone(host_, plan, state, attempt.notes);
       return attempt;
     }
     remember(plan, *attempt.now, state);
@@ -201,7 +211,7 @@ Plan joined_parts(const Plan& plan, const std::vector<Plan>& parts, const Range&
 /// Has the changes that were not carried out go back once more, now that nothing else is under way.
 /// @return what is left of it
 std::vector<std::string> undo_rest(const RunInput& input, const Plan& plan, const Plan& carried_out,
-                                   State& state) {
+                                   State& state, std::vector<model::Note>& notes) {
   std::set<model::Key> done;
   for (const auto& change : carried_out.changes) done.insert(change.key);
   Plan rest;
@@ -210,7 +220,7 @@ std::vector<std::string> undo_rest(const RunInput& input, const Plan& plan, cons
   }
   if (rest.changes.empty()) return {};
   auto left = undo(rest, input.host);
-  reinstate_undone(input.host, rest, state);
+  reinstate_undone(input.host, rest, state, notes);
   return left;
 }
 
@@ -260,6 +270,7 @@ Plan by_parts(const RunInput& input, State& state, Transaction& transaction, Rep
     auto attempt = transaction.run(part, *before, state);
     left = left || !attempt.left_over.empty();
     report.left_over.insert(report.left_over.end(), attempt.lost.begin(), attempt.lost.end());
+    report.notes.insert(report.notes.end(), attempt.notes.begin(), attempt.notes.end());
     if (attempt.error && range.size() > 1) {
       add_halves(range, open);
       continue;
@@ -273,7 +284,7 @@ Plan by_parts(const RunInput& input, State& state, Transaction& transaction, Rep
     postponed.merge(attempt.verification.postponed);
   }
   if (left) {
-    for (auto& label : undo_rest(input, report.plan, carried_out, state))
+    for (auto& label : undo_rest(input, report.plan, carried_out, state, report.notes))
       report.left_over.push_back(std::move(label));
   }
   if (!messages.empty()) last.error = base::Error{base::Code::kRefused, base::join(messages, "; "), 0};
@@ -336,6 +347,7 @@ RunOutcome run_plan(const RunInput& input, State& state, Report planned) {
   auto attempt = transaction.run(report.plan, input.observation, state);
   report.left_over = attempt.left_over;
   report.left_over.insert(report.left_over.end(), attempt.lost.begin(), attempt.lost.end());
+  report.notes.insert(report.notes.end(), attempt.notes.begin(), attempt.notes.end());
   note_overruled(report, attempt.verification);
   Plan carried_out;
   bool stands = !attempt.error;  // what was done is to stay
@@ -372,7 +384,7 @@ RunOutcome run_plan(const RunInput& input, State& state, Report planned) {
   report.resources = resources;
   report.error = std::move(error);
   for (auto& left : undo(carried_out, input.host)) report.left_over.push_back(std::move(left));
-  reinstate_undone(input.host, carried_out, before);
+  reinstate_undone(input.host, carried_out, before, report.notes);
   state = std::move(before);
   report.exit = report.left_over.empty() ? Exit::kUndone : Exit::kUndoIncomplete;
   if (input.earlier == nullptr) abandon(input.host, input.options, input.on_disk, state, report);
@@ -386,6 +398,8 @@ void undo_earlier(const config::Document& document, system::Host& host, const Op
   if (auto after = observe_what_can_be(document, host, keys_of(state, earlier.plan))) {
     reinstate(earlier.plan, *after, state);
     forget(*after, state);
+  } else {
+    report.notes.push_back(not_reinstated(after.error()));
   }
   abandon(host, options, earlier.on_disk, state, report);
   report.exit = report.left_over.empty() ? Exit::kUndone : Exit::kUndoIncomplete;

@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <random>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "base/text.hpp"
 #include "daemon/jobs/outcome.hpp"
@@ -242,8 +244,8 @@ void Controller::apply_configuration(Occasion occasion, Attempt attempt) {
   Job job;
   job.verb = Job::Verb::kApply;
   job.by_itself = true;
-  job.who = boot ? "rdma-configd" : "reload";
-  job.what = boot ? "boot" : "reload";
+  job.who = occasion == Occasion::kReload ? "reload" : "rdma-configd";
+  job.what = boot ? "boot" : occasion == Occasion::kReload ? "reload" : "event";
   job.awaited = !ready_;
   if (attempt == Attempt::kAgain) job.applied_then = applied_then_;
   job.resumes = boot && resumes_;
@@ -310,12 +312,29 @@ void Controller::hold() {
                   [this](const Job& ended_job, const Outcome& outcome) { ended(ended_job, outcome); });
 }
 
+void Controller::note_loss(const Job& job, const Outcome& outcome) {
+  if (!outcome.status.is_object()) return;
+  const auto before = std::exchange(held_, active_.value_or(0));
+  // A ledger that is there names the last apply, also one that was rolled back to nothing; `withdraw` leaves
+  // no reason why the host would be DEGRADED.
+  const bool is_lost = !outcome.status.contains("last") &&
+                       !outcome.status.value("degraded", std::vector<std::string>()).empty();
+  if (job.verb != Job::Verb::kHold || before == 0 || held_ != 0 || !is_lost) return;
+  log(LOG_WARNING, Message::kTrouble,
+      fmt::format("the record of generation {} is lost: the configuration is applied, as at a start",
+                  before));
+  again_ = Occasion::kLoss;
+  tries_ = 0;
+  applied_then_ = applied_mark(*files_, mark_path_);
+}
+
 void Controller::ended(const Job& job, const Outcome& outcome) {
   running_ = false;
   if (stopping_ && outcome.cancelled) return;
   if (outcome.status.is_object()) active_ = outcome.status.value("active", std::uint64_t{0});
   const bool hold = job.verb == Job::Verb::kHold;
   if (hold && active_ && *active_ != 0) again_.reset();
+  note_loss(job, outcome);
   const auto contended = reconciler_.contended();
   // With nothing active there was nothing to hold: the apply is still due, after a while.
   const bool nothing_held = hold && active_ == 0U && again_;

@@ -60,11 +60,17 @@ class Controller {
   /// kAgain: one that failed, which gives way to a newer apply of somebody else.
   enum class Attempt { kFirst, kAgain };
   /// Of a job that applies the configuration.
-  enum class Occasion { kBoot, kReload };
+  enum class Occasion {
+    kBoot,
+    kReload,
+    kLoss,  ///< a hold has found that the records are lost, and nobody knows the active generation
+  };
   void apply_configuration(Occasion occasion, Attempt attempt = Attempt::kFirst);
   void plan_next();
   void hold();
   void ended(const Job& job, const Outcome& outcome);
+  /// Where a run of ours has found the ledger lost, the configuration is due, as at a start.
+  void note_loss(const Job& job, const Outcome& outcome);
   /// For the next daemon of this boot.
   void keep_settled();
   void take_status(const Job& job, const Outcome& outcome);
@@ -112,6 +118,7 @@ class Controller {
   int tries_ = 0;                        ///< of it, in vain
   std::string applied_then_;             ///< what core::kAppliedMark said when the apply fell due
   std::optional<std::uint64_t> active_;  ///< generation; nothing: no worker has told yet
+  std::uint64_t held_ = 0;               ///< the generation that our last run has left active; 0: none
   /// The remembered state may be wrong: of these handles, or of any (at first: while no daemon ran nobody
   /// listened).
   std::optional<std::set<std::string>> closely_{std::in_place};

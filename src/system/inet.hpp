@@ -17,6 +17,9 @@
 
 namespace rdmacfg::system {
 
+/// The lifetime of an address that stays (INFINITY_LIFE_TIME of net/addrconf.h).
+inline constexpr std::uint32_t kForever = 0xffff'ffff;
+
 /// An address of an interface.
 struct InetAddress {
   int index = 0;  ///< of the interface
@@ -28,7 +31,19 @@ struct InetAddress {
   /// no route leads to the address's own network, and the address without a peer is another one beside it
   /// (find_matching_ifa(), inet_ifa_match()).
   bool peer_elsewhere = false;
-  bool no_network_route = false;  ///< IFA_F_NOPREFIXROUTE: the kernel adds no route to the network
+  bool no_network_route = false;           ///< IFA_F_NOPREFIXROUTE: the kernel adds no route to the network
+  std::optional<model::IpAddress> peer{};  ///< of a point-to-point address; it decides the network
+  std::optional<model::IpAddress> broadcast{};  ///< of IPv4
+  std::string label{};        ///< of IPv4: the interface's name, or an alias of it ("ib0:1")
+  std::uint8_t scope = 0;     ///< RT_SCOPE_*
+  std::uint32_t metric = 0;   ///< of the route to its network (IFA_RT_PRIORITY, Linux 4.18)
+  std::uint8_t protocol = 0;  ///< who set it (IFA_PROTO, Linux 5.18)
+  std::uint32_t valid = kForever, preferred = kForever;  ///< remaining lifetimes in seconds
+
+  /// The network that it is in for the kernel, which compares the peers (inet_ifa_match()).
+  [[nodiscard]] model::IpPrefix network() const {
+    return model::IpPrefix{peer.value_or(prefix.address), prefix.length}.network();
+  }
 };
 
 /// A unicast route over one interface.
@@ -55,15 +70,15 @@ struct AddAddress {
 };
 
 /// Deletes an address. With the first IPv4 address of a network the kernel deletes the others of that
-/// network unless promote_secondaries is set: `keep` are added again in the same system call, so that a
-/// crash of ours cannot come between. With the last IPv4 address of an interface it forgets every IPv4 route
-/// over it, in all tables and whoever set them, and says nothing of that (fib_disable_ip()): where the others
-/// go and come back, `hold` is added with 32 bits before, and goes when they are back.
+/// network unless promote_secondaries is set: `keep` are added again, as they were, in the same system call,
+/// so that a crash of ours cannot come between. With the last IPv4 address of an interface it forgets every
+/// IPv4 route over it, in all tables and whoever set them, and says nothing of that (fib_disable_ip()): where
+/// the others go and come back, `hold` is added with 32 bits before, and goes when they are back.
 struct DeleteAddress {
   int index = 0;
   std::string name;
   model::IpPrefix prefix;
-  std::vector<model::IpPrefix> keep{};
+  std::vector<InetAddress> keep{};
   std::optional<model::IpAddress> hold{};
 };
 

@@ -165,7 +165,7 @@ class AddressKind final : public Kind,
         for (const auto& prefix : detail::first_of(change)) {
           if (has_address(there_then, link->index, prefix)) continue;
           additions.emplace_back(system::AddAddress{link->index, link->name, prefix});
-          there_then.push_back({link->index, prefix});
+          there_then.push_back({.index = link->index, .prefix = prefix, .broadcast = prefix.broadcast()});
         }
       }
       // Undoing leaves a formerly limited address as it is: nobody knows for how long it was limited.

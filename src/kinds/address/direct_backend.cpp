@@ -37,22 +37,24 @@ void check_direct_method(const WantedFamily& family, Diagnostics& diagnostics) {
   }
 }
 
-bool in_one_network(const model::IpPrefix& a, const model::IpPrefix& b) {
-  return a.length == b.length && a.network() == b.network();
+using GoingAddresses = std::set<std::pair<int, model::IpPrefix>>;
+
+/// One with a peer elsewhere is another address than the one without, which may go.
+bool stays(const system::InetAddress& address, const GoingAddresses& going) {
+  return address.peer_elsewhere || !going.contains({address.index, address.prefix});
 }
 
 /// Keeps an interface from being without any IPv4 address while those that stay go with others and come
 /// back; nothing where one of them does not go, or none stays.
 std::optional<model::IpAddress> to_hold(int index, const std::vector<const system::InetAddress*>& now,
-                                        const std::set<std::pair<int, model::IpPrefix>>& going) {
+                                        const GoingAddresses& going) {
   std::optional<model::IpAddress> out;
   for (const auto* address : now) {
     const auto& prefix = address->prefix;
     if (prefix.address.family != model::Family::kIpv4) continue;
-    if (address->peer_elsewhere) return std::nullopt;
-    if (going.contains({index, prefix})) continue;
+    if (!stays(*address, going)) continue;
     const bool along = std::any_of(going.begin(), going.end(), [&](const auto& other) {
-      return other.first == index && in_one_network(other.second, prefix);
+      return other.first == index && other.second.network() == address->network();
     });
     if (!along) return std::nullopt;
     if (!out) out = prefix.address;
@@ -112,9 +114,7 @@ std::vector<system::InetRequest> address_deletions(const std::set<std::pair<int,
     system::DeleteAddress request{index, world.link(index)->name, prefix, {}, {}};
     if (prefix.address.family == model::Family::kIpv4) {
       for (const auto* other : by_index[index]) {
-        if (!other->peer_elsewhere && in_one_network(other->prefix, prefix) &&
-            !going.contains({index, other->prefix}))
-          request.keep.push_back(other->prefix);
+        if (other->network() == prefix.network() && stays(*other, going)) request.keep.push_back(*other);
       }
       request.hold = to_hold(index, by_index[index], going);
     }

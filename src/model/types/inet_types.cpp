@@ -250,6 +250,17 @@ Result<IpPrefix> IpPrefix::parse(std::string_view text) {
 
 std::string IpPrefix::text() const { return fmt::format("{}/{}", address.text(), length); }
 
+std::optional<IpAddress> IpPrefix::broadcast() const {
+  constexpr int kLongest = 30;
+  if (address.family != Family::kIpv4 || length > kLongest) return std::nullopt;
+  auto out = address;
+  for (int bit = length; bit < out.bits(); ++bit) {
+    out.bytes.at(static_cast<std::size_t>(bit / 8)) |=
+        static_cast<std::uint8_t>(0x80U >> static_cast<unsigned>(bit % 8));
+  }
+  return out;
+}
+
 IpPrefix IpPrefix::network() const {
   IpPrefix out = *this;
   for (std::size_t i = 0; i < out.address.bytes.size(); ++i) {

@@ -48,6 +48,7 @@ struct IpPrefix {
   [[nodiscard]] std::string text() const;
   [[nodiscard]] IpPrefix network() const;  ///< with the host part 0
   [[nodiscard]] bool contains(const IpAddress& other) const;
+  [[nodiscard]] std::optional<IpAddress> broadcast() const;  ///< of IPv4, up to /30 (RFC 3021)
   auto operator<=>(const IpPrefix&) const = default;
 };
 

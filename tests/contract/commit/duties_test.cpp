@@ -148,6 +148,31 @@ TEST(Resume, AFileInThePlaceOfTheRecordsStopsNeitherLooksNorTheDaemon) {
   EXPECT_FALSE(core::degraded(ports.files).empty());
 }
 
+/// A hold then leaves nothing but the reasons of DEGRADED, which the daemon's own apply answers
+/// (Controller::note_loss()).
+TEST(EventHold, AFileInThePlaceOfTheRecordsIsTold) {
+  const std::string folder = "/var/lib/rdma-configd";
+  Host host(two_ports());
+  ASSERT_TRUE(applied(host.commit(kFirst)));
+  auto& content = host.kernel().files.content;
+  std::erase_if(content, [&](const auto& file) { return file.first.starts_with(folder + "/"); });
+  content[folder] = "";
+  host.kernel().set_mtu("ib0", 2044);
+
+  const auto event = host.hold();
+  EXPECT_TRUE(model::has_note(event.notes, model::Note::Sort::kDamage)) << text_of(event);
+  auto ports = host.kernel().host();
+  EXPECT_FALSE(core::degraded(ports.files).empty());
+  EXPECT_EQ(host.ledger().active, 0U);
+  EXPECT_TRUE(host.ledger().generations.empty());
+
+  const auto report = duty(host, SlowSteps::kAfterwards, kFirst);
+  EXPECT_TRUE(applied(report)) << text_of(report);
+  EXPECT_THAT(host.dump(), HasSubstr("mtu 65520"));
+  EXPECT_NE(host.ledger().active, 0U);
+  EXPECT_FALSE(core::degraded(ports.files).empty()) << "until an administrator's apply succeeds";
+}
+
 TEST(GiveWay, WhatSomebodyHasAppliedMeanwhileIsHeld) {
   Host host(two_ports());
   const auto yield_to_newer_apply = [&](const std::optional<std::string>& then) {

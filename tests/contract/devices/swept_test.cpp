@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "contract/commit_host.hpp"
+#include "store/state.hpp"
 
 namespace rdmacfg::contract {
 namespace {
@@ -26,6 +27,7 @@ mtu = 65520
   [[ipoib.pkey]]
   pkey = 0x8002
 )";
+constexpr const char* kNotUpToDate = "after undoing, the record of this host could not be brought up to date";
 const std::string kWithTypes =
     std::string(kInterfaces) + "[[mlx4_port]]\npci = \"0000:10:00.0\"\nports = [\"ib\", \"eth\"]\n";
 
@@ -68,6 +70,26 @@ class Swept : public testing::Test {
     EXPECT_TRUE(kernel().link("fab0.8002").up);
   }
 
+  static bool is_told(const Report& report, const std::string& beginning) {
+    return std::any_of(report.notes.begin(), report.notes.end(),
+                       [&](const auto& note) { return note.text.starts_with(beginning); });
+  }
+  /// As before the apply of kWithTypes: no journal, no port types, and the interfaces are still ours.
+  void expect_to_be_remembered() {
+    EXPECT_FALSE(kernel().files.content.contains(core::Paths().journal));
+    auto host = kernel().host();
+    const auto state = core::load_state(host.files, core::Paths().state);
+    ASSERT_TRUE(state);
+    EXPECT_FALSE(state->records.contains({"mlx4_port", "0000:10:00.0"}));
+    EXPECT_EQ(host_->ledger().active, 1U);
+    kernel().faults.clear();
+    const auto again = host_->commit(kInterfaces);
+    EXPECT_EQ(again.exit, Exit::kOk) << text_of(again);
+    EXPECT_TRUE(kernel().link("fab0.8002").up);
+    EXPECT_TRUE(applied(host_->commit("version = 1\n")));
+    EXPECT_FALSE(has("fab0.8002"));
+  }
+
   std::unique_ptr<Host> host_ = std::make_unique<Host>(FakeKernel::parse(kAdapter));
 };
 
@@ -105,6 +127,43 @@ TEST_F(Swept, WhenItCannotBeMadeAnewThePortTypesGoBack) {
   EXPECT_EQ(report.exit, Exit::kUndone) << text_of(report);
   EXPECT_EQ(kernel().mlx4_ports.adapters.at("0000:10:00.0"), (std::vector<std::string>{"ib", "ib"}));
   EXPECT_EQ(host_->ledger().active, 1U);
+}
+
+/// The first run had succeeded: its journal and what it remembered go as well.
+TEST_F(Swept, UndoneTheEarlierRunLeavesNoRecord) {
+  with_the_adapter(FakeKernel::Naming::kAtOnce);
+  kernel().faults.refuse("0x8002", EPERM);
+  const auto report = host_->commit(kWithTypes);
+  EXPECT_EQ(report.exit, Exit::kUndone) << text_of(report);
+  EXPECT_TRUE(report.left_over.empty()) << text_of(report);
+  EXPECT_TRUE(is_told(report, "the adapter was re-initialized")) << text_of(report);
+  EXPECT_FALSE(is_told(report, kNotUpToDate)) << text_of(report);
+  expect_to_be_remembered();
+}
+
+/// The same where nobody can look at the host any more: that is said.
+TEST_F(Swept, UndoneWithoutALookTheEarlierRunLeavesNoRecord) {
+  with_the_adapter(FakeKernel::Naming::kAtOnce);
+  kernel().faults.refuse("0x8002", EPERM);
+  host_->commit(kWithTypes);
+  const auto& log = kernel().faults.log();
+  const auto back = std::find_if(log.begin(), log.end(), [](const auto& call) {
+    return call.find("make port 2 ib") != std::string::npos;
+  });
+  ASSERT_NE(back, log.end());
+  const auto number = static_cast<std::size_t>(back - log.begin()) + 1;
+
+  host_ = std::make_unique<Host>(FakeKernel::parse(kAdapter));
+  host_->commit(kInterfaces);
+  kernel().faults.clear();
+  with_the_adapter(FakeKernel::Naming::kAtOnce);
+  kernel().faults.refuse("0x8002", EPERM);
+  kernel().faults.before(number, [this] { kernel().observe_error = EIO; });
+  const auto report = host_->commit(kWithTypes);
+  EXPECT_EQ(report.exit, Exit::kUndoIncomplete) << text_of(report);
+  EXPECT_TRUE(is_told(report, kNotUpToDate)) << text_of(report);
+  kernel().observe_error = 0;
+  expect_to_be_remembered();
 }
 
 }  // namespace

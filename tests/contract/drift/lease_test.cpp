@@ -36,6 +36,23 @@ TEST(Lease, DroppedItStaysForGood) {
   EXPECT_THAT(kernel->link("ib0").items, testing::Contains("addr4 192.0.2.1/24")) << "it was there before";
 }
 
+/// Without promote_secondaries they go with the first address of their network, and are added again.
+TEST(Lease, AddressesOfOthersComeBackAsTheyWere) {
+  const std::string leased =
+      "addr4 192.0.2.2/24 label ib0:1 metric 50 proto 4 dynamic valid_lft 60 preferred_lft 30";
+  const std::string with_peer = "addr4 198.51.100.1/24 peer 192.0.2.9 noprefixroute";
+  const auto kernel = FakeKernel::parse(R"({ "devices": [{ "name": "mlx4_0", "pci": "0000:10:00.0", "ports": [
+  { "guid": "00:02:c9:03:00:31:78:f2", "interface": { "name": "ib0", "up": true } } ] }] })");
+  ASSERT_EQ(apply_text(*kernel, kLeaseDocument).exit, Exit::kOk);
+  auto& items = kernel->link("ib0").items;
+  items.push_back(leased);
+  items.push_back(with_peer);
+  const auto report = apply_text(*kernel, "");
+  EXPECT_EQ(report.exit, Exit::kOk) << text_of(report);
+  EXPECT_THAT(items, testing::Not(testing::Contains("addr4 192.0.2.1/24")));
+  EXPECT_THAT(items, testing::IsSupersetOf({leased, with_peer}));
+}
+
 TEST(Ipv6Off, IsToldBeforeAnyWrite) {
   const auto kernel = FakeKernel::parse(kLeased);
   kernel->sysctl.set("net/ipv6/conf/ib0/disable_ipv6", "1");

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "base/text.hpp"
 
@@ -20,19 +21,63 @@ using system::InetRoute;
 
 namespace {
 
-/// "addr4 192.0.2.1/24 peer 203.0.113.9": an address of its own, which the kernel takes for no other.
-constexpr std::string_view kPeer = " peer ";
+constexpr std::uint32_t kLeaseTime = 3600;  // of "addr4 192.0.2.1/24 dynamic", in seconds
 
-std::optional<IpPrefix> address_of(const std::string& item) {
+std::uint32_t number_in(const std::string& word) {
+  return static_cast<std::uint32_t>(base::parse_number(word).value_or(0));
+}
+
+/// "addr4 192.0.2.1/24 label ib0:1 dynamic valid_lft 60 preferred_lft 30", as `ip address add` has it.
+std::optional<InetAddress> held_address(const std::string& item) {
   if (!item.starts_with("addr4 ") && !item.starts_with("addr6 ")) return std::nullopt;
-  if (item.find(kPeer) != std::string::npos) return std::nullopt;
-  auto words = std::string_view(item).substr(6);
-  auto prefix = IpPrefix::parse(words.substr(0, words.find(' ')));
-  return prefix ? std::optional(*prefix) : std::nullopt;
+  const auto words = base::split(item, ' ');
+  const auto prefix = IpPrefix::parse(words[1]);
+  if (!prefix) return std::nullopt;
+  InetAddress out;
+  out.prefix = *prefix;
+  for (std::size_t i = 2; i < words.size(); ++i) {
+    if (words[i] == "dynamic") {
+      out.permanent = false;
+      out.valid = out.preferred = kLeaseTime;
+    }
+    if (words[i] == "noprefixroute") out.no_network_route = true;
+    if (i + 1 == words.size()) continue;
+    const std::string value(words[i + 1]);
+    if (words[i] == "peer") out.peer = IpAddress::parse(value).value();
+    if (words[i] == "label") out.label = value;
+    if (words[i] == "scope") out.scope = static_cast<std::uint8_t>(number_in(value));
+    if (words[i] == "metric") out.metric = number_in(value);
+    if (words[i] == "proto") out.protocol = static_cast<std::uint8_t>(number_in(value));
+    if (words[i] == "valid_lft") out.valid = number_in(value);
+    if (words[i] == "preferred_lft") out.preferred = number_in(value);
+  }
+  out.peer_elsewhere = prefix->address.family == Family::kIpv4 && out.peer && !prefix->contains(*out.peer);
+  return out;
+}
+
+/// One with a peer is an address of its own, which the kernel takes for no other.
+std::optional<IpPrefix> address_of(const std::string& item) {
+  const auto held = held_address(item);
+  return held && !held->peer ? std::optional(held->prefix) : std::nullopt;
 }
 
 std::string item_of(const IpPrefix& prefix) {
   return fmt::format("{} {}", prefix.address.family == Family::kIpv4 ? "addr4" : "addr6", prefix.text());
+}
+
+std::string item_of(const InetAddress& address) {
+  auto out = item_of(address.prefix);
+  if (address.peer) out += " peer " + address.peer->text();
+  if (!address.label.empty()) out += " label " + address.label;
+  if (address.scope != 0) out += fmt::format(" scope {}", address.scope);
+  if (address.metric != 0) out += fmt::format(" metric {}", address.metric);
+  if (address.protocol != 0) out += fmt::format(" proto {}", address.protocol);
+  const auto usual = address.permanent ? system::kForever : kLeaseTime;
+  if (!address.permanent) out += " dynamic";
+  if (address.valid != usual) out += fmt::format(" valid_lft {}", address.valid);
+  if (address.preferred != usual) out += fmt::format(" preferred_lft {}", address.preferred);
+  if (address.no_network_route) out += " noprefixroute";
+  return out;
 }
 
 std::optional<InetRoute> route_of(const std::string& item) {
@@ -90,13 +135,14 @@ Result<std::vector<InetAddress>> FakeInet::observe_addresses() {
   std::vector<InetAddress> out;
   for (const auto& link : machine_.links) {
     for (const auto& item : link.items) {
-      const auto peer = item.find(kPeer);
-      const auto prefix = address_of(item.substr(0, peer));
-      if (!prefix || (prefix->address.family == Family::kIpv6 && prefix->address.link_local())) continue;
-      const bool duplicate = duplicates.contains(prefix->address.text());
-      const bool asks = duplicate || tentative.contains(prefix->address.text());
-      out.push_back({link.index, *prefix, asks, duplicate, !item.ends_with(" dynamic"),
-                     peer != std::string::npos, item.ends_with(" noprefixroute")});
+      auto held = held_address(item);
+      if (!held) continue;
+      const auto& address = held->prefix.address;
+      if (address.family == Family::kIpv6 && address.link_local()) continue;
+      held->index = link.index;
+      held->duplicate = duplicates.contains(address.text());
+      held->tentative = held->duplicate || tentative.contains(address.text());
+      out.push_back(std::move(*held));
     }
   }
   return out;
@@ -146,8 +192,8 @@ int FakeInet::effect(const system::AddAddress& request) {
   });
   if (there == link->items.end()) {
     link->items.push_back(item_of(request.prefix));
-  } else if (there->ends_with(" dynamic")) {  // NLM_F_REPLACE without IFA_CACHEINFO
-    *there = item_of(address_of(*there).value_or(request.prefix));
+  } else if (const auto held = held_address(*there); held && !held->permanent) {
+    *there = item_of(held->prefix);  // NLM_F_REPLACE without IFA_CACHEINFO
   }
   return 0;
 }
@@ -168,8 +214,8 @@ int FakeInet::effect(const system::DeleteAddress& request) {
   const auto at = std::find_if(items.begin(), items.end(),
                                [&](const auto& item) { return address_of(item) == request.prefix; });
   const auto same_network = [&](const std::string& item) {
-    const auto other = address_of(item);
-    return other && other->length == request.prefix.length && other->network() == request.prefix.network();
+    const auto other = held_address(item);
+    return other && other->network() == request.prefix.network();
   };
   const bool four = request.prefix.address.family == Family::kIpv4;
   if (at != items.end()) {
@@ -186,8 +232,14 @@ int FakeInet::effect(const system::DeleteAddress& request) {
       });
     }
   }
-  for (const auto& kept : request.keep) {
-    if (const int err = effect(system::AddAddress{request.index, request.name, kept}); err != 0) return err;
+  for (auto kept : request.keep) {
+    const bool there = std::any_of(items.begin(), items.end(), [&](const auto& item) {
+      const auto held = held_address(item);
+      return held && held->prefix == kept.prefix && held->peer == kept.peer;
+    });
+    if (there) continue;
+    if (!kept.label.starts_with(request.name)) kept.label.clear();
+    items.push_back(item_of(kept));
   }
   return 0;
 }

@@ -12,6 +12,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
+#include <string_view>
 
 namespace rdmacfg::system::detail {
 
@@ -25,7 +27,6 @@ constexpr std::uint16_t kChangeInet = NLM_F_REQUEST | NLM_F_ACK;
 constexpr std::uint16_t kCreateInet = kChangeInet | NLM_F_CREATE | NLM_F_EXCL;
 /// Of one that is there with a lifetime it takes that away (inet_rtm_newaddr(), inet6_addr_modify()).
 constexpr std::uint16_t kLastingInet = kChangeInet | NLM_F_CREATE | NLM_F_REPLACE;
-constexpr int kBroadcastBits = 30;  // longer prefixes have no broadcast address (RFC 3021)
 
 std::uint8_t af_of(Family family) { return family == Family::kIpv4 ? AF_INET : AF_INET6; }
 
@@ -46,15 +47,6 @@ std::optional<IpAddress> address_in(std::uint8_t family, const Attributes& attri
   return bytes ? address_in(family, *bytes) : std::nullopt;
 }
 
-IpAddress broadcast(const IpPrefix& prefix) {
-  auto out = prefix.address;
-  for (int bit = prefix.length; bit < out.bits(); ++bit) {
-    out.bytes.at(static_cast<std::size_t>(bit / 8)) |=
-        static_cast<std::uint8_t>(0x80U >> static_cast<unsigned>(bit % 8));
-  }
-  return out;
-}
-
 ifaddrmsg header_of(int index, const IpPrefix& prefix) {
   ifaddrmsg header{};
   header.ifa_family = af_of(prefix.address.family);
@@ -69,8 +61,37 @@ Message add_message(int index, const std::string& name, const IpPrefix& prefix,
                   fmt::format("{}: add address {}", name, prefix.text()));
   message.put(IFA_LOCAL, bytes_of(prefix.address));
   message.put(IFA_ADDRESS, bytes_of(prefix.address));
-  if (prefix.address.family == Family::kIpv4 && prefix.length <= kBroadcastBits)
-    message.put(IFA_BROADCAST, bytes_of(broadcast(prefix)));
+  if (const auto broadcast = prefix.broadcast()) message.put(IFA_BROADCAST, bytes_of(*broadcast));
+  return message;
+}
+
+/// Of one with a lifetime; the kernel refuses one that is over, or less than the preferred one
+/// (inet_rtm_newaddr()), and takes a preferred one of 0 s for a deprecated address.
+std::optional<ifa_cacheinfo> lifetimes_of(const InetAddress& address) {
+  if (address.valid == kForever && address.preferred == kForever) return std::nullopt;
+  ifa_cacheinfo out{};
+  out.ifa_valid = std::max(address.valid, std::uint32_t{1});
+  out.ifa_prefered = std::min(address.preferred, out.ifa_valid);
+  return out;
+}
+
+/// An address that went with another one, with all that user space sets of it (rtm_to_ifaddr()).
+Message restore_message(int index, const std::string& name, const InetAddress& address) {
+  auto header = header_of(index, address.prefix);
+  header.ifa_scope = address.scope;
+  Message message(RTM_NEWADDR, kCreateInet, header,
+                  fmt::format("{}: add address {}", name, address.prefix.text()));
+  message.put(IFA_LOCAL, bytes_of(address.prefix.address));
+  message.put(IFA_ADDRESS, bytes_of(address.peer.value_or(address.prefix.address)));
+  if (address.broadcast) message.put(IFA_BROADCAST, bytes_of(*address.broadcast));
+  // After a rename the kernel takes the interface's present name.
+  if (!address.label.empty() && address.label.starts_with(name))
+    message.put(IFA_LABEL, std::string_view(address.label));
+  if (address.no_network_route) message.put(IFA_FLAGS, std::uint32_t{IFA_F_NOPREFIXROUTE});
+  if (address.metric != 0) message.put(IFA_RT_PRIORITY, address.metric);
+  if (address.protocol != 0) message.put(IFA_PROTO, address.protocol);
+  if (const auto lifetimes = lifetimes_of(address))
+    message.put(IFA_CACHEINFO, std::as_bytes(std::span(&*lifetimes, 1)));
   return message;
 }
 
@@ -143,7 +164,7 @@ struct InetEncoder {
                                    : std::optional<IpPrefix>();
     if (hold) out.push_back(add_message(request.index, request.name, *hold));
     out.push_back(delete_message(request.index, request.name, request.prefix));
-    for (const auto& kept : request.keep) out.push_back(add_message(request.index, request.name, kept));
+    for (const auto& kept : request.keep) out.push_back(restore_message(request.index, request.name, kept));
     if (hold) out.push_back(delete_message(request.index, request.name, *hold));
     return out;
   }
@@ -202,7 +223,11 @@ std::optional<InetAddress> address_of_message(const nlmsghdr& header) {
   if (!address) address = address_in(family.ifa_family, parsed->attributes, IFA_ADDRESS);
   if (!address || (address->family == Family::kIpv6 && address->link_local())) return std::nullopt;
   const IpPrefix prefix{*address, family.ifa_prefixlen};
-  const auto peer = address_in(family.ifa_family, parsed->attributes, IFA_ADDRESS);
+  const auto& attributes = parsed->attributes;
+  auto peer = address_in(family.ifa_family, attributes, IFA_ADDRESS);
+  if (peer == *address) peer.reset();
+  const auto lifetimes = attributes.number<ifa_cacheinfo>(IFA_CACHEINFO);
+  const bool deprecated = (flags & IFA_F_DEPRECATED) != 0;  // one that stays has no lifetimes to say so
   return InetAddress{.index = static_cast<int>(family.ifa_index),
                      .prefix = prefix,
                      // An optimistic one works while the kernel asks (RFC 4429).
@@ -210,7 +235,17 @@ std::optional<InetAddress> address_of_message(const nlmsghdr& header) {
                      .duplicate = (flags & IFA_F_DADFAILED) != 0,
                      .permanent = (flags & IFA_F_PERMANENT) != 0,
                      .peer_elsewhere = address->family == Family::kIpv4 && peer && !prefix.contains(*peer),
-                     .no_network_route = (flags & IFA_F_NOPREFIXROUTE) != 0};
+                     .no_network_route = (flags & IFA_F_NOPREFIXROUTE) != 0,
+                     .peer = peer,
+                     .broadcast = address_in(family.ifa_family, attributes, IFA_BROADCAST),
+                     .label = attributes.text(IFA_LABEL),
+                     .scope = family.ifa_scope,
+                     .metric = attributes.number<std::uint32_t>(IFA_RT_PRIORITY).value_or(0),
+                     .protocol = attributes.number<std::uint8_t>(IFA_PROTO).value_or(0),
+                     .valid = lifetimes ? lifetimes->ifa_valid : kForever,
+                     .preferred = deprecated  ? 0
+                                  : lifetimes ? lifetimes->ifa_prefered
+                                              : kForever};
 }
 
 }  // namespace

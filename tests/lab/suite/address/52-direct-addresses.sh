@@ -62,6 +62,16 @@ for p in 0 1; do
     has "a route of others" "$(ip route show table 99)" "via 192.0.2.2"; has "one without next hop" "$(ip route show 10.8.0.0/16)" fab0
   done
 done
+# a lease of others goes with our first address, and comes back as it was
+sysctl -q -w net.ipv4.conf.all.promote_secondaries=0 net.ipv4.conf.fab0.promote_secondaries=0
+ip addr add 192.0.2.78/24 dev fab0 label fab0:1 metric 77 valid_lft 3000 preferred_lft 2000
+doc 'ipv4 = { addresses = ["192.0.2.11/24"], gateway = "192.0.2.2" }'
+exits "another address beside a lease" 0 apply
+lease=$(ip -4 addr show dev fab0 to 192.0.2.78)
+for word in "metric 77" "fab0:1" dynamic; do has "the lease is as it was" "$lease" "$word"; done
+sysctl -q -w net.ipv4.conf.all.promote_secondaries=1 net.ipv4.conf.fab0.promote_secondaries=1
+doc 'ipv4 = { addresses = ["192.0.2.1/24"], gateway = "192.0.2.2" }'
+exits "the former address again" 0 apply; ip addr del 192.0.2.78/24 dev fab0
 ip route del 10.8.0.0/16 dev fab0; ip route del 203.0.113.128/25 table 99; ip addr add 192.0.2.77/24 dev fab0
 # duplicates on the fabric
 ip -6 -n peer addr add 2001:db8::5/64 dev "$b" nodad

@@ -60,6 +60,13 @@ TEST(IpPrefix, NetworkAndContent) {
   EXPECT_FALSE(prefix("0.0.0.0/0").contains(address("::1")));
 }
 
+TEST(IpPrefix, BroadcastUpToThirtyBitsOfIpv4) {
+  EXPECT_EQ(prefix("192.0.2.130/25").broadcast(), address("192.0.2.255"));
+  EXPECT_EQ(prefix("192.0.2.1/30").broadcast(), address("192.0.2.3"));
+  EXPECT_FALSE(prefix("192.0.2.1/31").broadcast());
+  EXPECT_FALSE(prefix("2001:db8::1/64").broadcast());
+}
+
 TEST(IpPrefix, RefusesWithAReason) {
   const auto of = [](std::string_view text) { return IpPrefix::parse(text).error().message; };
   EXPECT_NE(of("192.0.2.1").find("write 192.0.2.1/24"), std::string::npos);

@@ -13,6 +13,10 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
 
 #include "base/unique_fd.hpp"
 #include "system/linux/linux_host.hpp"
@@ -147,23 +151,96 @@ TEST(InetMessages, AnAddressThatIsAddedStays) {
   const auto prefix = IpPrefix::parse("192.0.2.1/24").value();
   const auto added = encode(AddAddress{7, "ib0", prefix});
   EXPECT_EQ(added.at(0).header()->nlmsg_flags & (NLM_F_REPLACE | NLM_F_EXCL), NLM_F_REPLACE);
-  const auto kept = encode(DeleteAddress{7, "ib0", IpPrefix::parse("192.0.2.2/24").value(), {prefix}});
+  const auto kept = encode(
+      DeleteAddress{7, "ib0", IpPrefix::parse("192.0.2.2/24").value(), {{.index = 7, .prefix = prefix}}});
   EXPECT_EQ(kept.at(1).header()->nlmsg_flags & (NLM_F_REPLACE | NLM_F_EXCL), NLM_F_EXCL)
       << "a lease of somebody else's stays one";
 }
 
 TEST(InetMessages, WhatIsToBeKeptFollowsTheDeletion) {
-  const auto messages = encode(DeleteAddress{
-      7, "ib0", IpPrefix::parse("192.0.2.1/24").value(), {IpPrefix::parse("192.0.2.2/24").value()}});
+  const auto messages = encode(DeleteAddress{7,
+                                             "ib0",
+                                             IpPrefix::parse("192.0.2.1/24").value(),
+                                             {{.prefix = IpPrefix::parse("192.0.2.2/24").value()}}});
   ASSERT_EQ(messages.size(), 2U);
   EXPECT_EQ(messages[0].header()->nlmsg_type, RTM_DELADDR);
   EXPECT_EQ(messages[1].header()->nlmsg_type, RTM_NEWADDR);
 }
 
+/// An address of somebody else's as inet_fill_ifaddr() sends it.
+Message labelled_lease(std::uint32_t valid, std::uint32_t preferred) {
+  ifaddrmsg header{};
+  header.ifa_family = AF_INET;
+  header.ifa_prefixlen = 24;
+  header.ifa_scope = RT_SCOPE_LINK;
+  header.ifa_index = 7;
+  Message message(RTM_NEWADDR, 0, header, "");
+  message.put(IFA_ADDRESS, bytes(IpAddress::parse("192.0.2.9").value()));
+  message.put(IFA_LOCAL, bytes(IpAddress::parse("192.0.2.2").value()));
+  message.put(IFA_BROADCAST, bytes(IpAddress::parse("192.0.2.127").value()));
+  message.put(IFA_LABEL, std::string_view("ib0:1"));
+  message.put(IFA_FLAGS, std::uint32_t{IFA_F_SECONDARY | IFA_F_NOPREFIXROUTE});
+  message.put(IFA_RT_PRIORITY, std::uint32_t{50});
+  message.put(IFA_PROTO, std::uint8_t{4});
+  ifa_cacheinfo lifetimes{};
+  lifetimes.ifa_valid = valid;
+  lifetimes.ifa_prefered = preferred;
+  message.put(IFA_CACHEINFO, std::as_bytes(std::span(&lifetimes, 1)));
+  return message;
+}
+
+/// How that address comes back to an interface of this name.
+Message restored_lease(const Message& lease, const std::string& name) {
+  const auto read = parse_address(*lease.header());
+  EXPECT_TRUE(read);
+  auto messages =
+      encode(DeleteAddress{7, name, IpPrefix::parse("192.0.2.1/24").value(), {read.value_or(InetAddress{})}});
+  return std::move(messages.at(1));
+}
+
+TEST(InetMessages, AnAddressOfOthersComesBackAsItWas) {
+  const auto lease = labelled_lease(60, 30);
+  const auto back = restored_lease(lease, "ib0");
+  const auto then = Parsed<ifaddrmsg>::of(*lease.header()), now = Parsed<ifaddrmsg>::of(*back.header());
+  ASSERT_TRUE(then && now);
+  EXPECT_EQ(now->family.ifa_index, 7U);
+  EXPECT_EQ(now->family.ifa_prefixlen, 24);
+  EXPECT_EQ(int{now->family.ifa_scope}, int{RT_SCOPE_LINK});
+  for (const int type : {IFA_ADDRESS, IFA_LOCAL, IFA_BROADCAST, IFA_LABEL, IFA_RT_PRIORITY, IFA_PROTO}) {
+    const auto was = then->attributes.find(type), is = now->attributes.find(type);
+    ASSERT_TRUE(was && is) << type;
+    EXPECT_TRUE(std::equal(was->begin(), was->end(), is->begin(), is->end())) << type;
+  }
+  EXPECT_EQ(now->attributes.number<std::uint32_t>(IFA_FLAGS), std::uint32_t{IFA_F_NOPREFIXROUTE});
+  const auto lifetimes = now->attributes.number<ifa_cacheinfo>(IFA_CACHEINFO);
+  ASSERT_TRUE(lifetimes);
+  EXPECT_EQ(lifetimes->ifa_valid, 60U);
+  EXPECT_EQ(lifetimes->ifa_prefered, 30U);
+}
+
+TEST(InetMessages, AnAddressInItsLastSecondComesBackForOne) {
+  const auto back = restored_lease(labelled_lease(0, 0), "ib0");
+  const auto lifetimes =
+      Parsed<ifaddrmsg>::of(*back.header())->attributes.number<ifa_cacheinfo>(IFA_CACHEINFO);
+  ASSERT_TRUE(lifetimes);
+  EXPECT_EQ(lifetimes->ifa_valid, 1U) << "the kernel refuses 0 s";
+  EXPECT_EQ(lifetimes->ifa_prefered, 0U);
+}
+
+TEST(InetMessages, AnAddressThatStaysComesBackWithoutLifetimes) {
+  const auto back = restored_lease(labelled_lease(kForever, kForever), "ib0");
+  EXPECT_FALSE(Parsed<ifaddrmsg>::of(*back.header())->attributes.find(IFA_CACHEINFO));
+}
+
+TEST(InetMessages, ALabelOfAnotherNameDoesNotComeBack) {
+  const auto back = restored_lease(labelled_lease(60, 30), "mlx4_ib0");
+  EXPECT_FALSE(Parsed<ifaddrmsg>::of(*back.header())->attributes.find(IFA_LABEL));
+}
+
 TEST(InetMessages, AnInterfaceIsNeverWithoutAnAddressInBetween) {
   const auto kept = IpPrefix::parse("192.0.2.2/24").value();
-  const auto messages =
-      encode(DeleteAddress{7, "ib0", IpPrefix::parse("192.0.2.1/24").value(), {kept}, kept.address});
+  const auto messages = encode(
+      DeleteAddress{7, "ib0", IpPrefix::parse("192.0.2.1/24").value(), {{.prefix = kept}}, kept.address});
   ASSERT_EQ(messages.size(), 4U);
   std::vector<std::string> what;
   for (const auto& message : messages) what.push_back(message.what());
