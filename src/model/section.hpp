@@ -2,6 +2,7 @@
 // The grammar of the document (SectionSpec) and a document that obeys it (Section), without any TOML.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <string>
@@ -32,6 +33,12 @@ struct Entry {
   Value value;
   Location where;
   bool from_defaults = false;
+  std::vector<Location> items{};  ///< of a list, as far as its elements were written one by one
+
+  /// The place of an element, counted from 0; of the whole where that is not known.
+  [[nodiscard]] const Location& place_of(std::size_t item) const {
+    return item < items.size() ? items[item] : where;
+  }
 };
 
 /// One section after drop-ins were merged, hosts matched and defaults filled in.

@@ -56,7 +56,7 @@ std::optional<HostTimes> host_times(system::Files& files) {
   return std::nullopt;
 }
 
-/// What an opensm.conf is made of: its own path, and those of files that it names and that are read at start.
+/// The path of an opensm.conf, and those of files that it names and that are read at start.
 std::vector<std::string> read_at_start(system::Files& files, const std::string& conf) {
   std::vector<std::string> out{conf};
   const auto text = files.read(conf);
