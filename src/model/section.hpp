@@ -33,7 +33,9 @@ struct Entry {
   Value value;
   Location where;
   bool from_defaults = false;
-  std::vector<Location> items{};  ///< of a list, as far as its elements were written one by one
+  /// Of a list's elements in the order of the text, which a value that is a set (priorities) does not have;
+  /// empty where they were not written one by one.
+  std::vector<Location> items{};
 
   /// The place of an element, counted from 0; of the whole where that is not known.
   [[nodiscard]] const Location& place_of(std::size_t item) const {
