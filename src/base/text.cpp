@@ -118,6 +118,12 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return d[a.size()][b.size()];
 }
 
+std::size_t shared_beginning(std::string_view a, std::string_view b) {
+  std::size_t out = 0;
+  while (out < a.size() && out < b.size() && a[out] == b[out]) ++out;
+  return out;
+}
+
 }  // namespace
 
 std::optional<std::string> nearest(std::string_view word, std::span<const std::string> candidates) {
@@ -134,13 +140,18 @@ std::optional<std::string> nearest(std::string_view word, std::span<const std::s
   }
   std::optional<std::string> best;
   std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
+  std::size_t best_shared = 0;
   const std::string wanted = lower(word);
   for (const auto& candidate : candidates) {
     const auto apart = std::max(candidate.size(), word.size()) - std::min(candidate.size(), word.size());
-    if (candidate.size() > kLongest || apart >= best_distance) continue;
-    const auto distance = edit_distance(wanted, lower(candidate));
-    if (distance < best_distance) {
+    if (candidate.size() > kLongest || apart > best_distance) continue;
+    const auto known = lower(candidate);
+    const auto distance = edit_distance(wanted, known);
+    const auto shared = shared_beginning(wanted, known);
+    // Few mistype the beginning: "repare" is repair rather than report.
+    if (distance < best_distance || (best && distance == best_distance && shared > best_shared)) {
       best_distance = distance;
+      best_shared = shared;
       best = candidate;
     }
   }

@@ -38,7 +38,8 @@ std::optional<std::uint64_t> parse_number(std::string_view text);
 std::optional<std::uint64_t> c_number(std::string_view text);
 
 /// The candidate that a person who typed `word` most likely meant; nothing when none is near
-/// (Damerau-Levenshtein distance at most a third of the length, at least 1).
+/// (Damerau-Levenshtein distance at most a third of the length, at least 1). Of those that are equally near,
+/// the one with the longest common beginning, else the first.
 std::optional<std::string> nearest(std::string_view word, std::span<const std::string> candidates);
 
 /// Shell pattern with * ? [a-z]; the whole text has to match (fnmatch(3), no special treatment of '/' and

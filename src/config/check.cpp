@@ -5,6 +5,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
 
 #include "base/text.hpp"
 #include "config/hosts/host_values.hpp"
@@ -22,6 +26,16 @@ auto find_spec(const Specs& specs, std::string_view name) -> decltype(specs.data
   const auto at =
       std::find_if(specs.begin(), specs.end(), [&](const auto& spec) { return spec.name == name; });
   return at == specs.end() ? nullptr : &*at;
+}
+
+/// With the places of a list's elements, unless these are not the ones that were written.
+model::Entry entry_of(const Node& node, model::Value value, const Text& text) {
+  model::Entry out{std::move(value), location_of(text, node.at), false};
+  const auto* list = std::get_if<std::vector<std::string>>(&out.value);
+  if (list == nullptr || node.sort != Node::Sort::kList || list->size() != node.items.size()) return out;
+  out.items.reserve(node.items.size());
+  for (const auto& item : node.items) out.items.push_back(location_of(text, item.at));
+  return out;
 }
 
 bool is_tables(const Node& node) {
@@ -178,7 +192,7 @@ class Checker {
       } else if (!is_written(*field)) {
         report_not_written(name, node, label);
       } else if (auto value = check_value(node, *field, here, report_)) {
-        out.entries.emplace(name, model::Entry{std::move(*value), location_of(report_.text, node.at), false});
+        out.entries.emplace(name, entry_of(node, std::move(*value), report_.text));
       } else {
         // A placeholder that cannot be filled in because of an error in [host] is reported there.
         dropped = dropped || is_substitute(node) || mentions_host(node);
@@ -244,7 +258,9 @@ class Checker {
         report_.wrong(node.key,
                       fmt::format("{} name: a default name would be given to every interface", label));
       } else if (auto value = check_value(node, *field, here, report_)) {
-        out.entries.emplace(name, model::Entry{std::move(*value), location_of(report_.text, node.at), true});
+        auto entry = entry_of(node, std::move(*value), report_.text);
+        entry.from_defaults = true;
+        out.entries.emplace(name, std::move(entry));
       } else {
         dropped = dropped || is_substitute(node) || mentions_host(node);
       }

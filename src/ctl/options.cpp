@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <optional>
+#include <utility>
 
 #include "base/text.hpp"
 #include "ctl/command_line/help.hpp"
@@ -146,18 +148,18 @@ std::string drawing_command(std::string_view option) {
 base::Failure unknown(const std::string& word, const Parser& parser) {
   const auto* sub = parser.chosen();
   const bool option = word.starts_with("-");
+  const auto bare = word.substr(0, word.find('='));
   std::string message;
   std::vector<std::string> known;
   if (option) {
-    message = sub == nullptr ? fmt::format("unknown option {}", word)
-                             : fmt::format("{} has no option {}", sub->get_name(), word);
+    message = sub == nullptr ? fmt::format("unknown option {}", bare)
+                             : fmt::format("{} has no option {}", sub->get_name(), bare);
     known = parser.options_of(sub);
   } else if (sub == nullptr) {
     return unknown_command(word);
   } else {
     return fail(Code::kInvalid, fmt::format("{}: unexpected argument {}", sub->get_name(), word));
   }
-  const auto bare = word.substr(0, word.find('='));
   if (bare == "--color" || bare == "--colour") {
     return fail(Code::kInvalid, message + "; only terminals get colour; --no-colour disables it");
   }
@@ -243,12 +245,21 @@ bool prints_names(std::string_view command) {
   return command == "show" || command == "status" || command == "fabric";
 }
 
-/// "--root=" of a script whose variable is not set: CLI11 takes the next word for the value.
-std::optional<std::string> without_value(const std::vector<std::string>& words) {
-  for (const auto& word : words) {
-    if (word.starts_with("--") && word.find('=') == word.size() - 1) return word.substr(0, word.size() - 1);
+/// "--root=" and "--root ''" of a script whose variable is not set; for the former CLI11 takes the next word
+/// for the value. Empty: there is none.
+std::string without_value(const std::vector<std::string>& words, const Parser& parser) {
+  constexpr std::string_view kDashes = "--";
+  for (auto word = words.begin(); word != words.end(); ++word) {
+    if (!word->starts_with(kDashes)) continue;
+    const bool equals = word->find('=') == word->size() - 1;
+    const bool apart = std::next(word) != words.end() && std::next(word)->empty();
+    if (!equals && !apart) continue;
+    const auto option = equals ? word->substr(0, word->size() - 1) : *word;
+    const auto value = parser.value_of(option);
+    if (!value.empty()) return fmt::format("{0}: is empty; give {1}, or leave {0} out", option, value);
+    if (equals) return option + ": is empty";
   }
-  return std::nullopt;
+  return {};
 }
 
 /// "-f=new.toml", of which CLI11 would take "=new.toml" for the value.
@@ -265,7 +276,7 @@ std::optional<std::string> letter_with_equals(const std::vector<std::string>& wo
 base::Result<void> parse_words(Parser& parser, int argc, const char* const* argv) {
   try {
     const auto words = marked(argc, argv);
-    if (const auto option = without_value(words)) return fail(Code::kInvalid, *option + ": is empty");
+    if (auto why = without_value(words, parser); !why.empty()) return fail(Code::kInvalid, std::move(why));
     if (const auto option = letter_with_equals(words)) {
       return fail(Code::kInvalid,
                   fmt::format("{0}: short options take no =; write {0}, or {0} and its value as the "

@@ -2,6 +2,7 @@
 // The grammar of the document (SectionSpec) and a document that obeys it (Section), without any TOML.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <string>
@@ -32,6 +33,14 @@ struct Entry {
   Value value;
   Location where;
   bool from_defaults = false;
+  /// Of a list's elements in the order of the text, which a value that is a set (priorities) does not have;
+  /// empty where they were not written one by one.
+  std::vector<Location> items{};
+
+  /// The place of an element, counted from 0; of the whole where that is not known.
+  [[nodiscard]] const Location& place_of(std::size_t item) const {
+    return item < items.size() ? items[item] : where;
+  }
 };
 
 /// One section after drop-ins were merged, hosts matched and defaults filled in.

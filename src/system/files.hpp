@@ -81,6 +81,10 @@ class Files {
   /// does not know, as devtmpfs before Linux 6.0, or where it does not exist.
   virtual std::optional<std::uint64_t> born(const std::string& /*path*/) { return std::nullopt; }
 
+  /// When its content was last written (stat(2), mtime): microseconds of CLOCK_REALTIME, symbolic links
+  /// followed. Nothing where that is not known, or where it does not exist.
+  virtual std::optional<std::uint64_t> modified(const std::string& /*path*/) { return std::nullopt; }
+
   /// Whether another user than root owns it, or others may read or write it; false where it is not known.
   virtual bool open_to_others(const std::string& /*path*/) { return false; }
 

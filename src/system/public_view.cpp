@@ -47,6 +47,7 @@ class PublicFiles final : public Files {
   bool masks(const std::string& path) override { return files_.masks(path); }
   std::string link_target(const std::string& path) override { return files_.link_target(path); }
   std::optional<std::uint64_t> born(const std::string& path) override { return files_.born(path); }
+  std::optional<std::uint64_t> modified(const std::string& path) override { return files_.modified(path); }
   bool open_to_others(const std::string& path) override { return files_.open_to_others(path); }
   bool not_executable(const std::string& path) override { return files_.not_executable(path); }
 

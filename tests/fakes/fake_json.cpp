@@ -344,12 +344,12 @@ void FakeKernel::add(std::string_view text) {
   const json from = json::parse(text, nullptr, true, true);
   allow_keys(
       from,
-      {"rename_up",  "slow_carrier",      "devices",     "links",       "rules",           "files",
-       "unreadable", "systemd",           "units",       "modules",     "module_tree",     "initramfs",
-       "dcb",        "mlx4_ports",        "users",       "groups",      "sysctl",          "rdma_system",
-       "rdma_cm",    "rdma_cm_folders",   "soft_types",  "resolved",    "network_manager", "duplicates",
-       "networkd",   "mlx4_without_dpdp", "pci",         "nvme_target", "nvme_host",       "iscsi",
-       "births",     "packagekit",        "nfsd_hidden", "lio",         "cuts_whole_names"},
+      {"writings",    "rename_up",  "slow_carrier",      "devices",     "links",       "rules",
+       "files",       "unreadable", "systemd",           "units",       "modules",     "module_tree",
+       "initramfs",   "dcb",        "mlx4_ports",        "users",       "groups",      "sysctl",
+       "rdma_system", "rdma_cm",    "rdma_cm_folders",   "soft_types",  "resolved",    "network_manager",
+       "duplicates",  "networkd",   "mlx4_without_dpdp", "pci",         "nvme_target", "nvme_host",
+       "iscsi",       "births",     "packagekit",        "nfsd_hidden", "lio",         "cuts_whole_names"},
       "host");
   machine.rename_up = from.value("rename_up", machine.rename_up);
   machine.slow_carrier = from.value("slow_carrier", machine.slow_carrier);
@@ -371,6 +371,8 @@ void FakeKernel::add(std::string_view text) {
   }
   const json described_births = from.value("births", json::object());
   for (const auto& [path, born] : described_births.items()) files.births[path] = born.get<std::uint64_t>();
+  const json described_writings = from.value("writings", json::object());
+  for (const auto& [path, at] : described_writings.items()) files.writings[path] = at.get<std::uint64_t>();
   describe_drivers(*this, from);
   for (const auto& path : from.value("unreadable", json::array()))
     files.unreadable.insert(path.get<std::string>());

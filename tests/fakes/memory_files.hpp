@@ -39,6 +39,10 @@ class MemoryFiles final : public system::Files {
     const auto at = births.find(path);
     return at == births.end() ? std::nullopt : std::optional(at->second);
   }
+  std::optional<std::uint64_t> modified(const std::string& path) override {
+    const auto at = writings.find(path);
+    return at == writings.end() ? std::nullopt : std::optional(at->second);
+  }
   std::string link_target(const std::string& path) override {
     const auto at = link_targets.find(path);
     return at == link_targets.end() ? std::string() : at->second;
@@ -68,6 +72,8 @@ class MemoryFiles final : public system::Files {
   std::map<std::string, std::string> link_targets{};
   /// When files were created, where that is known.
   std::map<std::string, std::uint64_t> births;
+  /// When files were last written, where that is known.
+  std::map<std::string, std::uint64_t> writings;
   /// Paths of files that others than root may read.
   std::set<std::string> exposed;
   /// Paths of files that nobody may execute.

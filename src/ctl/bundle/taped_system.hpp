@@ -41,6 +41,9 @@ class TapedFiles final : public system::Files, Taped {
   std::optional<std::uint64_t> born(Name path) override {
     return ask("file.born", path, [&] { return real_->files.born(path); });
   }
+  std::optional<std::uint64_t> modified(Name path) override {
+    return ask("file.modified", path, [&] { return real_->files.modified(path); });
+  }
   bool open_to_others(Name path) override {
     return ask("file.open_to_others", path, [&] { return real_->files.open_to_others(path); });
   }

@@ -384,4 +384,17 @@ std::vector<std::string> Parser::options_of(const CLI::App* sub) const {
   return names;
 }
 
+std::string Parser::value_of(const std::string& option) const {
+  std::vector<const CLI::App*> commands{&app};
+  for (const auto* sub : app.get_subcommands([](const CLI::App* /*any*/) { return true; }))
+    commands.push_back(sub);
+  for (const auto* command : commands) {
+    for (const auto* known : command->get_options()) {
+      if (known->get_type_size() > 0 && known->nonpositional() && known->check_name(option))
+        return known->get_type_name();
+    }
+  }
+  return {};
+}
+
 }  // namespace rdmacfg::ctl::detail

@@ -35,6 +35,9 @@ struct Parser {
   [[nodiscard]] CLI::App* chosen() const;
   /// Every option that may stand after `sub`, as it is written.
   [[nodiscard]] std::vector<std::string> options_of(const CLI::App* sub) const;
+  /// The name of an option's value in the help: "DIR" of "--root"; empty: no option has that name, or
+  /// it takes no value. Of those of several subcommands, the first one's.
+  [[nodiscard]] std::string value_of(const std::string& option) const;
 
  private:
   CLI::App* add(const std::string& name, const std::string& doc);

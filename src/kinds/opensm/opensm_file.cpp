@@ -327,7 +327,7 @@ class OpensmFileKind final : public Kind {
                      [](const auto& a, const auto& b) { return !a.only_vain && b.only_vain; });
     for (std::size_t i = 0; i < std::min(checked.wrong.size(), kShown); ++i) {
       auto& mistake = checked.wrong[i];
-      wrong(entry->where, wanted,
+      wrong(mistake.number == 0 ? entry->where : entry->place_of(mistake.number - 1), wanted,
             mistake.number == 0 ? std::move(mistake.what)
                                 : fmt::format("element {}: {}", mistake.number, mistake.what),
             std::move(mistake.hint), mistake.only_vain ? Severity::kWarning : Severity::kError);
@@ -355,7 +355,7 @@ class OpensmFileKind final : public Kind {
         if (known.contains(pkey & 0x7fffU)) continue;
         diagnostics.push_back(
             {Severity::kWarning,
-             section.find("lines")->where,
+             section.find("lines")->place_of(needed.number - 1),
              fmt::format("[[{}]] lines: element {}: no [[partition]] has P_Key {:#06x}", section.path,
                          needed.number, pkey),
              "OpenSM ignores the whole policy unless another rule of partitions.conf has it, with two full "

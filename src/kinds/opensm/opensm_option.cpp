@@ -25,6 +25,7 @@
 #include "kinds/opensm/opensm_own.hpp"
 #include "kinds/opensm/opensm_paths.hpp"
 #include "kinds/opensm/opensm_running.hpp"
+#include "kinds/opensm/opensm_started.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -107,7 +108,7 @@ class OpensmOptionKind final : public Kind, public PutBackByOthers {
     return out;
   }
 
-  void check(std::vector<Desired>& desired, const std::vector<Observed>& /*observed*/, World& world,
+  void check(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
              Diagnostics& diagnostics) const override {
     auto& files = world.host().files;
     const auto folder = observe_opensm_folder(files);
@@ -120,6 +121,7 @@ class OpensmOptionKind final : public Kind, public PutBackByOthers {
       if (!options) return;  // observe() has failed for it
       check_own(desired, files, **folder, *options, diagnostics);
       warn_of_replaced(desired, *options, diagnostics);
+      if (!world.offline()) warn_of_earlier_start(desired, observed, **folder, world, diagnostics);
       std::vector<Desired> common;
       for (const auto& resource : desired) {
         if (resource.key.kind == kOpensmOptionKind && !OpensmOwner::of(resource.key.id).port)

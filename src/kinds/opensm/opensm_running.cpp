@@ -74,8 +74,9 @@ Result<void> read_drop_ins(const std::set<Guid>& ports, system::Host& host) {
   return stale ? host.units.reload_manager() : Result<void>{};
 }
 
-/// When a process began, microseconds since boot.
-std::optional<std::uint64_t> began(system::Files& files, std::int64_t pid) {
+}  // namespace
+
+std::optional<std::uint64_t> process_began(system::Files& files, std::int64_t pid) {
   constexpr std::size_t kStartTime = 20;  // 22nd of all, and the second ends with the last ')'
   const auto text = content(files, fmt::format("/proc/{}/stat", pid));
   const auto end = text.rfind(')');
@@ -85,12 +86,10 @@ std::optional<std::uint64_t> began(system::Files& files, std::int64_t pid) {
   return ticks ? std::optional(*ticks * kTick) : std::nullopt;
 }
 
-}  // namespace
-
 bool lost_port(system::Files& files, const PortRef& port, std::int64_t pid) {
   if (pid <= 0) return false;
   const auto since = umad_since(files, port);
-  const auto start = since ? began(files, pid) : std::nullopt;
+  const auto start = since ? process_began(files, pid) : std::nullopt;
   if (!start || since->seen <= *start) return false;
   return since->seen > *start + kUdevIsLate || since->made.value_or(0) > *start + kTick;
 }

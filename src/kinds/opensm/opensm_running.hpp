@@ -3,6 +3,7 @@
 // opensm@.service, RHEL's opensm.service with /usr/libexec/opensm-launch.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
@@ -40,6 +41,9 @@ std::set<model::Guid> infiniband_ports(const World& world);
 /// database (I:, microseconds of CLOCK_MONOTONIC), proc(5) (starttime), the age of the device's node in
 /// devtmpfs.
 bool lost_port(system::Files& files, const PortRef& port, std::int64_t pid);
+
+/// When a process began, microseconds since boot (CLOCK_BOOTTIME); nothing where it cannot be told.
+std::optional<std::uint64_t> process_began(system::Files& files, std::int64_t pid);
 
 /// Has those that run read partitions.conf again. `ran`: as for tell_opensm().
 base::Result<void> reread_partitions(system::Host& host, const std::set<std::string>& ran);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
@@ -137,14 +138,15 @@ class Flags {
         model::Diagnostics& diagnostics)
       : section_(section), called_(called), rule_(rule), diagnostics_(diagnostics) {}
 
-  void wrong(std::string_view key, std::string what, std::string hint) {
+  void wrong(std::string_view key, std::string_view what, std::string hint) {
     const auto* entry = section_.find(key);
-    diagnostics_.push_back({model::Severity::kError,
-                            entry == nullptr ? section_.where : entry->where,
-                            fmt::format("[[{}]] {}: {}", called_, key, what),
-                            std::move(hint),
-                            {}});
-    rule_.right = false;
+    wrong_at(entry == nullptr ? section_.where : entry->where, key, what, std::move(hint));
+  }
+
+  /// `item`: of the list, counted from 0.
+  void wrong_item(std::string_view key, std::size_t item, std::string_view what, std::string hint) {
+    const auto* entry = section_.find(key);
+    wrong_at(entry == nullptr ? section_.where : entry->place_of(item), key, what, std::move(hint));
   }
 
   void warn(std::string_view key, std::string_view what, std::string hint) {
@@ -196,6 +198,15 @@ class Flags {
   }
 
  private:
+  void wrong_at(const model::Location& where, std::string_view key, std::string_view what, std::string hint) {
+    diagnostics_.push_back({model::Severity::kError,
+                            where,
+                            fmt::format("[[{}]] {}: {}", called_, key, what),
+                            std::move(hint),
+                            {}});
+    rule_.right = false;
+  }
+
   const model::Section& section_;
   std::string_view called_;
   PartitionRule& rule_;
@@ -280,17 +291,19 @@ void add_groups(const model::Section& section, const Partition& partition, Parti
 void add_members(const Partition& wanted, PartitionRule& rule, Flags& flags) {
   std::vector<std::string> texts;
   std::map<std::string, std::string> memberships;  // by who has them; the first counts
-  for (const auto& written : wanted.members.value_or(std::vector<std::string>{"ALL=full"})) {
-    auto member = parse_member(written);
+  const auto members = wanted.members.value_or(std::vector<std::string>{"ALL=full"});
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    auto member = parse_member(members[i]);
     if (!member) {
-      flags.wrong("members", member.error().message, "");
+      flags.wrong_item("members", i, member.error().message, "");
       continue;
     }
     const auto membership = membership_in(*member, rule.defmember);
     const auto [same, fresh] = memberships.try_emplace(member->who, membership);
     if (!fresh && same->second != membership)
-      flags.wrong("members", fmt::format("{} is listed twice, with different memberships", member->who),
-                  "keep one of the two");
+      flags.wrong_item("members", i,
+                       fmt::format("{} is listed twice, with different memberships", member->who),
+                       "keep one of the two");
     texts.push_back(member->text());
     rule.members.push_back(std::move(*member));
   }

@@ -35,6 +35,11 @@ std::string out_of_range(std::int64_t number, std::int64_t least, std::int64_t m
   return fmt::format("{} is out of range; must be from {} to {}", number, least, most);
 }
 
+std::string quoted_word(std::string_view text) {
+  const bool number = base::parse_number(text.substr(text.starts_with('-') ? 1 : 0)).has_value();
+  return number ? std::string(text) : fmt::format("\"{}\"", text);
+}
+
 namespace {
 
 constexpr Choices<IpoibMode, 2> kModes{

@@ -24,6 +24,9 @@ using Choices = std::array<std::pair<E, std::string_view>, N>;
 /// \"connected\"?"; of a value that is not a string: "must be one of datagram, connected".
 std::string wrong_choice(const Value& written, std::span<const std::string_view> known);
 
+/// A word of a list for a message: a number as it is, 9, any other in quotes.
+std::string quoted_word(std::string_view text);
+
 /// "70000 is out of range; must be from 1 to 65535".
 std::string out_of_range(std::int64_t number, std::int64_t least, std::int64_t most);
 

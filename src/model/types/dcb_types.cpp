@@ -29,7 +29,7 @@ Result<std::vector<std::string>> list_of(const Value& written, std::string_view 
 Result<std::uint8_t> number_of(std::string_view text, unsigned end, std::string_view what) {
   const auto number = base::parse_number(text);
   if (!number || *number >= end)
-    return fail(Code::kInvalid, fmt::format("\"{}\" is not a {} from 0 to {}", text, what, end - 1));
+    return fail(Code::kInvalid, fmt::format("{} is not a {} from 0 to {}", quoted_word(text), what, end - 1));
   return static_cast<std::uint8_t>(*number);
 }
 

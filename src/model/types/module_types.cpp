@@ -141,7 +141,7 @@ Result<Priorities> Codec<Priorities>::parse(const Value& written) {
     const auto number = base::parse_number(text);
     if (!number || *number >= kPriorities) {
       return fail(Code::kInvalid,
-                  fmt::format("\"{}\" is not a priority from 0 to {}", text, kPriorities - 1));
+                  fmt::format("{} is not a priority from 0 to {}", quoted_word(text), kPriorities - 1));
     }
     out.mask |= 1U << *number;
   }

@@ -64,6 +64,9 @@ TEST(Text, Nearest) {
   EXPECT_EQ(nearest("mut", known), "mtu");
   EXPECT_EQ(nearest("on_unsuported", known), "on_unsupported");
   EXPECT_EQ(nearest("qkey", std::vector<std::string>{"pkey", "q_key"}), "q_key");
+  EXPECT_EQ(nearest("repare", std::vector<std::string>{"repair", "report"}), "repair");
+  EXPECT_EQ(nearest("repare", std::vector<std::string>{"report", "repair"}), "repair");
+  EXPECT_EQ(nearest("v3", std::vector<std::string>{"v1", "v2"}), "v1") << "the first of equals";
   EXPECT_FALSE(nearest("colour", known));
   EXPECT_FALSE(nearest("", known));
   EXPECT_FALSE(nearest(std::string(65, 'm'), known));

@@ -43,16 +43,16 @@ TEST(Usage, MistakesEndInOneWithASuggestion) {
   fails({"apply", "-n"}, "apply has no option -n; did you mean --dry-run?");
   fails({"show", "-n"}, "show has no option -n; see `rdma-configctl show --help`");
   fails({"show", "-j"}, "show has no option -j; did you mean --json?");
-  fails({"show", "--output=json"}, "show has no option --output=json; did you mean --format?");
+  fails({"show", "--output=json"}, "show has no option --output; did you mean --format?");
+  fails({"show", "--foo=3"}, "show has no option --foo; see `rdma-configctl show --help`");
   fails({"show", "-x"}, "show has no option -x; see `rdma-configctl show --help`");
   fails({"fabric", "--svg"}, "fabric has no option --svg; write -o svg");
   fails({"fabric", "--graphviz"}, "fabric has no option --graphviz; write -o dot");
   fails({"fabric", "--output", "map.svg"},
         "fabric has no option --output; drawings go to stdout: rdma-configctl fabric -o svg > FILE.svg");
-  fails(
-      {"fabric", "--output=map.dot"},
-      "fabric has no option --output=map.dot; drawings go to stdout: rdma-configctl fabric -o dot > map.dot");
-  fails({"fabric", "--output=json"}, "fabric has no option --output=json; did you mean --format?");
+  fails({"fabric", "--output=map.dot"},
+        "fabric has no option --output; drawings go to stdout: rdma-configctl fabric -o dot > map.dot");
+  fails({"fabric", "--output=json"}, "fabric has no option --output; did you mean --format?");
   fails({"-x", "show"}, "show has no option -x; see `rdma-configctl show --help`");
   fails({"status", "ib0"}, "status: unexpected argument ib0");
   fails({"diff", "/nonexistent.toml"}, "/nonexistent.toml: No such file or directory");
@@ -72,10 +72,10 @@ TEST(Usage, MistakesEndInOneWithASuggestion) {
   fails({"show", "--root", "/"},
         "--root /: that is the running system; leave it out to configure this host, or give the folder "
         "of the image");
-  fails({"show", "--root", ""}, "--root: is empty");
-  fails({"show", "--config", ""}, "--config: is empty");
-  fails({"--root=", "show"}, "--root: is empty");
-  fails({"show", "--config=", "ib0"}, "--config: is empty");
+  fails({"show", "--root", ""}, "--root: is empty; give DIR, or leave --root out");
+  fails({"show", "--config", ""}, "--config: is empty; give FILE, or leave --config out");
+  fails({"--root=", "show"}, "--root: is empty; give DIR, or leave --root out");
+  fails({"show", "--config=", "ib0"}, "--config: is empty; give FILE, or leave --config out");
   fails({"show", "--root", "/a", "--root", "/b"}, "--root is given more than once");
   fails({"show", "--root", "/proc/self/status"}, "--root /proc/self/status: not a directory");
   fails({"show", "--root", "/etc/passwd"}, "--root /etc/passwd: not a directory");

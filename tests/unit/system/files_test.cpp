@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <ctime>
 #include <string_view>
 #include <utility>
 
@@ -417,6 +418,16 @@ TEST_F(FilesTest, TellsWhenAFileWasCreatedWhereThatIsKnown) {
   EXPECT_GT(*first, 1'600'000'000'000'000U) << "microseconds since 1970";
   tree.put("/first", "changed");
   EXPECT_EQ(files->born("/first"), first);
+}
+
+TEST_F(FilesTest, TellsWhenAFileWasLastWrittenAlsoThroughALink) {
+  tree.put("/etc/file", "");
+  tree.link("/etc/link", "file");
+  EXPECT_EQ(files->modified("/etc/none"), std::nullopt);
+  const std::array<timespec, 2> times{timespec{1'700'000'000, 0}, timespec{1'700'000'001, 5'000}};
+  ASSERT_EQ(::utimensat(AT_FDCWD, tree.at("/etc/file").c_str(), times.data(), 0), 0);
+  EXPECT_EQ(files->modified("/etc/file"), 1'700'000'001'000'005U);
+  EXPECT_EQ(files->modified("/etc/link"), 1'700'000'001'000'005U);
 }
 
 TEST_F(FilesTest, LinksOfOthersAreReadThrough) {

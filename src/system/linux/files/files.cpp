@@ -267,6 +267,17 @@ class LinuxFiles final : public Files {
            status.stx_btime.tv_nsec / kMicrosecond;
   }
 
+  std::optional<std::uint64_t> modified(const std::string& path) override {
+    constexpr std::uint64_t kSecond = 1'000'000, kMicrosecond = 1'000;
+    const auto place = find(behind_links(path).native(), For::kReading);
+    struct stat status {};
+    if (!place || ::fstatat(place->folder.get(), place->name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0 ||
+        status.st_mtim.tv_sec < 0)
+      return std::nullopt;
+    return static_cast<std::uint64_t>(status.st_mtim.tv_sec) * kSecond +
+           static_cast<std::uint64_t>(status.st_mtim.tv_nsec) / kMicrosecond;
+  }
+
   bool open_to_others(const std::string& path) override {
     const auto place = find(path, For::kReading);
     struct stat status {};
