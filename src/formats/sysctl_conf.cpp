@@ -82,12 +82,11 @@ SysctlConf observe_sysctl_conf(system::Files& files) {
   return SysctlConf::kRead;
 }
 
-Result<std::vector<ForeignSysctl>> foreign_sysctls(system::Files& files, const std::string& path,
-                                                   SysctlConf conf) {
+ForeignSysctls read_foreign_sysctls(system::Files& files, SysctlConf conf) {
   constexpr std::array<std::string_view, 5> kSysctlFolders{
       "/etc/sysctl.d", "/run/sysctl.d", "/usr/local/lib/sysctl.d", "/usr/lib/sysctl.d", "/lib/sysctl.d"};
   const auto own_name = kSysctlFile.substr(kSysctlFile.rfind('/') + 1);
-  std::vector<ForeignSysctl> out;
+  ForeignSysctls out;
   std::set<std::string> seen;  // a file masks those of its name in later folders
   enum class Order { kBeforeOurs, kAfterOurs };
   const auto look = [&](const std::string& file, Order order) {
@@ -95,8 +94,8 @@ Result<std::vector<ForeignSysctl>> foreign_sysctls(system::Files& files, const s
     const auto text = files.read_linked(file);
     if (!text || !*text) return;  // a link, or not there
     each_setting(**text, [&](int line, const std::string& other, const std::string* value) {
-      if (other != path || (value == nullptr && !wins)) return;
-      out.push_back({file, line, value == nullptr ? std::string() : *value, wins, value == nullptr});
+      if (value == nullptr && !wins) return;
+      out[other].push_back({file, line, value == nullptr ? std::string() : *value, wins, value == nullptr});
     });
   };
   for (const auto folder : kSysctlFolders) {
@@ -108,6 +107,12 @@ Result<std::vector<ForeignSysctl>> foreign_sysctls(system::Files& files, const s
     }
   }
   if (conf == SysctlConf::kRead) look("/etc/sysctl.conf", Order::kBeforeOurs);
+  return out;
+}
+
+Result<std::vector<ForeignSysctl>> foreign_sysctls(system::Files& files, const std::string& path,
+                                                   SysctlConf conf) {
+  std::vector<ForeignSysctl> out = read_foreign_sysctls(files, conf)[path];
   return out;
 }
 

@@ -2,6 +2,7 @@
 // Our file of sysctl.d(5), and what other files say about the same settings.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -38,6 +39,11 @@ enum class SysctlConf { kRead, kUnread };
 /// systemd-sysctl reads sysctl.d alone, where some distributions have a link to the file (99-sysctl.conf);
 /// Debian 13 and Arch have none. Without systemd-sysctl it is sysctl(8) that reads the file.
 SysctlConf observe_sysctl_conf(system::Files& files);
+
+using ForeignSysctls = std::map<std::string, std::vector<ForeignSysctl>, std::less<>>;  ///< by path
+
+/// Lines of other files that set a path, or exclude what we set: all files, read once.
+ForeignSysctls read_foreign_sysctls(system::Files& files, SysctlConf conf);
 
 /// Lines of other files that set exactly this path, or exclude what we set; patterns yield to lines that name
 /// a setting.

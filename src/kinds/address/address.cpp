@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "formats/sysctl_conf.hpp"
 #include "kinds/abilities.hpp"
 #include "kinds/address/address_exchange.hpp"
 #include "kinds/address/address_use.hpp"
@@ -370,6 +371,7 @@ class AddressKind final : public Kind,
     }
     const auto names = given_names(desired);
     std::optional<std::map<std::string, std::vector<ForeignLine>>> at_next_boot;  // once it is needed
+    ForeignSysctls foreign;
     std::set<int> seen;
     for (const auto& resource : desired) {
       const auto id = resource.key.kind == kAddressKind && resource.settings.contains("address")
@@ -381,8 +383,11 @@ class AddressKind final : public Kind,
       const auto name = names.find(id->interface);
       const bool is_named = name != names.end() && !name->second.empty();
       const auto& name_to_come = is_named ? name->second : link->name;
-      if (!at_next_boot) at_next_boot = next_boot_settings(world.host());
-      detail::warn_of_no_ipv6_at_boot(resource, name_to_come, on, (*at_next_boot)["ipv6"], world.host().files,
+      if (!at_next_boot) {
+        at_next_boot = next_boot_settings(world.host());
+        foreign = read_foreign_sysctls(world.host().files, observe_sysctl_conf(world.host().files));
+      }
+      detail::warn_of_no_ipv6_at_boot(resource, name_to_come, on, (*at_next_boot)["ipv6"], foreign,
                                       diagnostics);
       if (on.contains(link->name) || on.contains(name_to_come)) continue;
       const auto path = fmt::format("{}{}{}", kConf, link->name, kOff);

@@ -22,11 +22,11 @@ std::string switch_of_ipv6(std::string_view interface) {
 std::string_view name_of_file(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 /// The line that counts at boot for a switch, of files that are not ours; files are read by their names.
-std::optional<ForeignSysctl> last_line_for(const std::string& path, system::Files& files) {
-  const auto lines = foreign_sysctls(files, path, observe_sysctl_conf(files));
+std::optional<ForeignSysctl> last_line_for(const std::string& path, const ForeignSysctls& foreign) {
+  const auto lines = foreign.find(path);
   std::optional<ForeignSysctl> out;
-  if (!lines) return out;
-  for (const auto& line : *lines) {
+  if (lines == foreign.end()) return out;
+  for (const auto& line : lines->second) {
     if (line.excludes || (out && name_of_file(line.file) < name_of_file(out->file))) continue;
     out = line;
   }
@@ -34,9 +34,9 @@ std::optional<ForeignSysctl> last_line_for(const std::string& path, system::File
 }
 
 /// The line that switches IPv6 off; a line of the interface counts before those for all.
-std::optional<ForeignSysctl> line_switching_off(const std::string& interface, system::Files& files) {
+std::optional<ForeignSysctl> line_switching_off(const std::string& interface, const ForeignSysctls& foreign) {
   for (const std::string& name : {interface, std::string("all"), std::string("default")}) {
-    auto line = last_line_for(switch_of_ipv6(name), files);
+    auto line = last_line_for(switch_of_ipv6(name), foreign);
     if (!line) continue;
     if (!same_sysctl_value(line->value, "0")) return line;
     if (name == interface) return std::nullopt;
@@ -48,7 +48,7 @@ std::optional<ForeignSysctl> line_switching_off(const std::string& interface, sy
 
 void warn_of_no_ipv6_at_boot(const model::Desired& address, const std::string& interface,
                              const InterfaceNames& on, std::span<const ForeignLine> at_next_boot,
-                             system::Files& files, model::Diagnostics& diagnostics) {
+                             const ForeignSysctls& foreign, model::Diagnostics& diagnostics) {
   const auto warn = [&](std::string what, std::string hint) {
     diagnostics.push_back({model::Severity::kWarning, address.where, std::move(what), std::move(hint), {}});
   };
@@ -62,7 +62,7 @@ void warn_of_no_ipv6_at_boot(const model::Desired& address, const std::string& i
          "remove the word there, or leave the IPv6 addresses out");
   }
   if (switched_on) return;
-  const auto line = line_switching_off(interface, files);
+  const auto line = line_switching_off(interface, foreign);
   if (!line) return;
   warn(fmt::format("{}: {}:{} switches IPv6 off on {} at boot", address.label, line->file, line->line,
                    interface),

@@ -9,9 +9,9 @@
 #include <string>
 
 #include "formats/modprobe_conf.hpp"
+#include "formats/sysctl_conf.hpp"
 #include "model/diagnostic.hpp"
 #include "model/resource.hpp"
-#include "system/files.hpp"
 
 namespace rdmacfg::kinds::detail {
 
@@ -20,9 +20,9 @@ using InterfaceNames = std::set<std::string, std::less<>>;
 
 /// Warns, at an address of IPv6 on an interface, where sysctl.d or a kernel command line of the next boot
 /// switches IPv6 off: the kernel then refuses the address. `at_next_boot`: the settings of the module ipv6 in
-/// next_boot_settings().
+/// next_boot_settings(); `foreign`: the lines of sysctl.d.
 void warn_of_no_ipv6_at_boot(const model::Desired& address, const std::string& interface,
                              const InterfaceNames& on, std::span<const ForeignLine> at_next_boot,
-                             system::Files& files, model::Diagnostics& diagnostics);
+                             const ForeignSysctls& foreign, model::Diagnostics& diagnostics);
 
 }  // namespace rdmacfg::kinds::detail

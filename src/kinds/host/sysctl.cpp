@@ -133,18 +133,22 @@ class SysctlKind final : public Kind, public NeedsWatching, public MustStay, pub
     }
     const auto makers = model::by_key(desired);
     std::optional<OtherSysctlSetters> setters;  // once they are needed
+    ForeignSysctls foreign;
     for (auto& resource : desired) {
       if (resource.key.kind != kSysctlKind) continue;
-      if (!setters) setters.emplace(world.host().files);
+      if (!setters) {
+        setters.emplace(world.host().files);
+        foreign = read_foreign_sysctls(world.host().files, setters->sysctl_conf());
+      }
       setters->warn(resource, diagnostics);
       const bool may_come = !resource.needs.empty() && !world.offline() && comes(resource, makers);
       if (!live.contains(resource.key.id) && !may_come) {
         resource.settings.erase("value");
         if (!world.offline()) explain_missing(resource, world, diagnostics);
       }
-      const auto others = foreign_sysctls(world.host().files, resource.key.id, setters->sysctl_conf());
-      if (!others) continue;
-      for (const auto& other : *others) {
+      const auto others = foreign.find(resource.key.id);
+      if (others == foreign.end()) continue;
+      for (const auto& other : others->second) {
         if (setters->ufw_sets(other.file)) continue;  // already reported
         if (other.excludes) {
           diagnostics.push_back({Severity::kWarning,

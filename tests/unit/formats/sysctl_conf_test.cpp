@@ -54,6 +54,19 @@ TEST(SysctlFile, ASettingCanBeExcluded) {
   EXPECT_EQ(found->front().line, 2);
 }
 
+TEST(SysctlConf, OneReadingTellsTheLinesOfEachSetting) {
+  fakes::Faults faults;
+  fakes::MemoryFiles files(faults);
+  files.content["/etc/sysctl.d/10-a.conf"] = "net.core.rmem_max = 1\nnet.core.wmem_max = 2\n";
+  files.content["/etc/sysctl.d/zzz.conf"] = "net/core/rmem_max = 3\n";
+  const auto found = read_foreign_sysctls(files, SysctlConf::kUnread);
+  ASSERT_EQ(found.size(), 2U);
+  ASSERT_EQ(found.at("net/core/rmem_max").size(), 2U);
+  EXPECT_EQ(found.at("net/core/rmem_max").back().value, "3");
+  ASSERT_EQ(found.at("net/core/wmem_max").size(), 1U);
+  EXPECT_EQ(found.at("net/core/wmem_max").front().line, 2);
+}
+
 TEST(SysctlFile, OtherFilesThatSetTheSameAreFound) {
   fakes::Faults faults;
   fakes::MemoryFiles files(faults);
