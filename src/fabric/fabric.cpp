@@ -172,6 +172,12 @@ std::optional<End> Index::called_port(std::string_view text, std::string& why) c
     why = "is not a node and a port, such as leaf1/7";
     return std::nullopt;
   }
+  // Any number of nodes may have one description, and a cable file many lines with it.
+  const auto [same, behind] = descriptions_.equal_range(text.substr(0, slash));
+  if (same != behind && std::next(same) != behind) {
+    why = "is the name of several nodes; use the GUID";
+    return std::nullopt;
+  }
   const auto nodes = called(text.substr(0, slash));
   if (nodes.size() != 1) {
     why = nodes.empty() ? "is not in the fabric" : "is the name of several nodes; use the GUID";

@@ -112,12 +112,18 @@ class Partitions {
     struct Misplaced {
       std::map<Lane, std::pair<Lane, std::uint32_t>> to;  ///< lane → lane of its address, and the interface
     };
+    // Once for each lane: every host may have a network of its own.
+    std::map<Lane, const Networks*> usual;
+    for (const auto& [lane, shares] : lanes) {
+      if (shares.clear()) usual.emplace(lane, &shares.most());
+    }
     std::map<HostId, std::map<std::uint16_t, Misplaced>> misplaced;
     for (const auto& [place, networks] : networks_) {
       if (place.second != family) continue;
       const auto& interface = site_.interfaces[place.first];
       const auto lane = lane_of(interface);
-      if (!lanes.at(lane).clear() || networks == lanes.at(lane).most()) continue;
+      const auto most = usual.find(lane);
+      if (most == usual.end() || networks == *most->second) continue;
       const auto other = home.find({lane.partition, networks});
       if (other != home.end() && other->second != lane)
         misplaced[interface.host][lane.partition].to[lane] = {other->second, place.first};

@@ -27,10 +27,10 @@ std::vector<std::set<HostId>> managers_of_fabrics(const Site& site, const Shared
                                  [&](const Manager& manager) { return rails.rail_of(manager) != 0; });
   std::map<std::uint32_t, std::set<HostId>> hosts;
   for (const auto& manager : site.managers) hosts[known ? rails.rail_of(manager) : 0].insert(manager.host);
+  std::set<std::set<HostId>> seen;
   std::vector<std::set<HostId>> out;
   for (auto& [rail, list] : hosts) {
-    if (list.size() > 1 && std::find(out.begin(), out.end(), list) == out.end())
-      out.push_back(std::move(list));
+    if (list.size() > 1 && seen.insert(list).second) out.push_back(std::move(list));
   }
   return out;
 }

@@ -163,7 +163,7 @@ base::Result<Value> canonical_port_state(const Value& written);
 base::Result<Value> canonical_device_state(const Value& written);
 RDMACFG_CODEC(OnUnsupported, "\"fail\" or \"datagram\"", R"({"enum":["fail","datagram"]})");
 RDMACFG_CODEC(InterfaceName, "interface name",
-              R"({"type":"string","minLength":1,"maxLength":15,"pattern":"^[A-Za-z0-9_.-]+$"})");
+              R"({"type":"string","minLength":1,"maxLength":15,"pattern":"^[A-Za-z0-9_.][A-Za-z0-9_.-]*$"})");
 RDMACFG_CODEC(NameTemplate, "interface name", R"({"type":"string","minLength":1})");
 RDMACFG_CODEC(Mtu, "MTU in bytes", R"({"type":"integer","minimum":68,"maximum":65520})");
 

@@ -158,6 +158,7 @@ Result<std::string> parse_interface_name(std::string_view text) {
   }
   if (text == "." || text == ".." || text == "all" || text == "default")
     return bad("the kernel reserves this name");
+  if (text.front() == '-') return bad("programs read a name with a leading dash as an option");
   if (std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; })) {
     return bad("a name of digits only would be read as an interface index");
   }

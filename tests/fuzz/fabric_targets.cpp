@@ -2,6 +2,7 @@
 // Texts about fabrics that people keep, and bytes that a fabric sends: saved fabrics, cable files, the frames
 // of the process that looks at a fabric, answers of the subnet administrator.
 #include <span>
+#include <string_view>
 
 #include "config/document.hpp"
 #include "ctl/fabric/fabric_json.hpp"
@@ -51,15 +52,16 @@ void run_cables(std::string_view bytes) {
 }
 
 void run_frames(std::string_view bytes) {
-  std::string rest(bytes);
+  auto rest = bytes;
   for (;;) {
     const auto left = rest.size();
     auto frame = system::detail::unpack(rest);
     if (!frame || !*frame) return;
     require(rest.size() < left, "a frame takes its bytes");
-    auto packed = system::detail::pack(std::move(**frame));
-    const auto again = system::detail::unpack(packed);
-    require(again && *again && packed.empty(), "a frame can be sent again");
+    const auto packed = system::detail::pack(std::move(**frame));
+    std::string_view unread(packed);
+    const auto again = system::detail::unpack(unread);
+    require(again && *again && unread.empty(), "a frame can be sent again");
   }
 }
 

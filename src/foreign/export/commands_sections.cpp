@@ -167,10 +167,12 @@ class SectionWriter {
 
   void service() {
     const auto name = text("name");
+    // "-.mount" is a unit, and no option.
+    const auto unit = (name.starts_with('-') ? "-- " : "") + word(name);
     if (section_.find("enabled") != nullptr)
-      line(fmt::format("systemctl {} {}", is_on("enabled") ? "enable" : "disable", word(name)));
+      line(fmt::format("systemctl {} {}", is_on("enabled") ? "enable" : "disable", unit));
     if (section_.find("running") != nullptr)
-      line(fmt::format("systemctl {} {}", is_on("running") ? "start" : "stop", word(name)));
+      line(fmt::format("systemctl {} {}", is_on("running") ? "start" : "stop", unit));
   }
 
   void soft_rdma() {

@@ -18,7 +18,7 @@ struct ConfName {
 };
 
 RDMACFG_CODEC(ConfName, "interface name, \"all\" or \"default\"",
-              R"({"type":"string","minLength":1,"maxLength":15,"pattern":"^[A-Za-z0-9_.-]+$"})");
+              R"({"type":"string","minLength":1,"maxLength":15,"pattern":"^[A-Za-z0-9_.][A-Za-z0-9_.-]*$"})");
 
 }  // namespace rdmacfg::model
 

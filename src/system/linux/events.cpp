@@ -42,14 +42,18 @@ class LinkEvents final : public EventSource {
   std::vector<Event> read() override {
     std::vector<Event> events;
     for (int i = 0; i < kMessagesAtOnce; ++i) {
-      const auto count = ::recv(fd_.get(), buffer_.data(), buffer_.size(), MSG_DONTWAIT);
+      sockaddr_nl from{};
+      socklen_t from_size = sizeof from;
+      const auto count = ::recvfrom(fd_.get(), buffer_.data(), buffer_.size(), MSG_DONTWAIT,
+                                    reinterpret_cast<sockaddr*>(&from), &from_size);
       if (count < 0 && errno == EINTR) continue;
       if (count < 0 && errno == ENOBUFS) {
         events.push_back(Event::lost(Event::Queue::kRtnetlink));
         relist_ = true;
         continue;
       }
-      if (count <= 0) break;
+      if (count < 0) break;
+      if (from.nl_pid != 0) continue;  // not from the kernel
       const auto size = static_cast<std::size_t>(count);
       for (std::size_t at = 0; at + sizeof(nlmsghdr) <= size;) {
         const auto& header = *reinterpret_cast<const nlmsghdr*>(buffer_.data() + at);

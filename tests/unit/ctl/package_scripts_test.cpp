@@ -374,6 +374,32 @@ TEST_F(UpgradeWithDifferences, DropInsOfAnOlderNamePreventIt) {
   expect_restart(false);
 }
 
+TEST_F(PackageScripts, MetricsAreNotRemovedThroughASymbolicLink) {
+  const auto root = fs::canonical(tree_.path()).string();
+  for (const bool of_debian : {true, false}) {
+    const auto remove = [&] { return of_debian ? debian("postrm", "remove") : rpm("postun", "0"); };
+    for (const std::string folder : {"/real", "/link", "/link/below"}) {
+      fs::remove_all(root + "/real");
+      fs::remove(root + "/link");
+      fs::create_directories(root + "/real/below");
+      fs::create_directory_symlink(root + "/real", root + "/link");
+      tree_.write("run/rdma-configd/metrics", root + folder + "/rdma-configd.prom\n");
+      for (const std::string below : {"real/", "real/below/"}) {
+        tree_.write(below + "rdma-configd.prom", "rdma_configd_up 0\n");
+        tree_.write(below + ".rdma-configd-Ab12Cd", "");
+        tree_.write(below + "other.prom", "");
+      }
+      const bool linked = folder != "/real";
+      const auto said = remove();
+      EXPECT_EQ(said.find("through a symbolic link") != std::string::npos, linked) << said;
+      EXPECT_EQ(there("real/rdma-configd.prom"), linked) << folder;
+      EXPECT_EQ(there("real/.rdma-configd-Ab12Cd"), linked) << folder;
+      EXPECT_TRUE(there("real/below/rdma-configd.prom") && there("real/other.prom")) << folder;
+      EXPECT_FALSE(there("run/rdma-configd/metrics"));
+    }
+  }
+}
+
 TEST_F(PackageScripts, AChrootLeavesTheHostAlone) {
   tree_.write("var/lib/rdma-configd/unconfirmed.json", "{}\n");
   EXPECT_THAT(debian("prerm", "remove"), HasSubstr("the removal confirms it"));

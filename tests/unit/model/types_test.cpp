@@ -125,7 +125,7 @@ TEST(InterfaceName, FollowsTheKernel) {
   EXPECT_TRUE(parse_interface_name("mlx4_ib0"));
   EXPECT_TRUE(parse_interface_name("a23456789012345"));
   for (const auto* name : {"", ".", "..", "all", "default", "a234567890123456", "a/b", "a b", "a:b", "a%d",
-                           "12", "a\tb", "a\xc3\xa4"}) {
+                           "12", "a\tb", "a\xc3\xa4", "-f", "--help"}) {
     EXPECT_FALSE(parse_interface_name(name)) << name;
   }
 }

@@ -16,6 +16,7 @@
 #include <sys/socket.h>
 
 #include <array>
+#include <cstdint>
 #include <cstring>
 #include <thread>
 
@@ -156,6 +157,27 @@ TEST_F(LinkEventsTest, AnAddressOfAnInterfaceThatWasThereBefore) {
   EXPECT_THAT(read(*links), Contains("address"));
   address(RTM_NEWADDR, static_cast<int>(::if_nametoindex("lo")), 1);
   EXPECT_THAT(read(*links), IsEmpty());
+}
+
+TEST_F(LinkEventsTest, AMessageOfAnotherProcessIsIgnored) {
+  EXPECT_THAT(read(*links), IsEmpty());
+  sockaddr_nl to{};
+  socklen_t size = sizeof to;
+  ASSERT_EQ(::getsockname(links->fd(), reinterpret_cast<sockaddr*>(&to), &size), 0);
+  const base::UniqueFd other(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
+  ASSERT_TRUE(other);
+  ifaddrmsg header{};
+  header.ifa_family = AF_INET;
+  header.ifa_prefixlen = 24;
+  header.ifa_flags = IFA_F_PERMANENT;
+  header.ifa_index = static_cast<std::uint32_t>(index);
+  const Message forged(RTM_NEWADDR, 0, header, "address");
+  ASSERT_EQ(::sendto(other.get(), forged.header(), forged.header()->nlmsg_len, 0,
+                     reinterpret_cast<const sockaddr*>(&to), sizeof to),
+            static_cast<ssize_t>(forged.header()->nlmsg_len));
+  EXPECT_THAT(read(*links), IsEmpty());
+  address(RTM_NEWADDR, index, 1);
+  EXPECT_THAT(read(*links), Contains("address")) << "the kernel's own messages are read as before";
 }
 
 /// An interface that came while events were lost is known all the same, whether the first list was read by

@@ -14,6 +14,8 @@
 #include <cerrno>
 #include <cstdlib>
 #include <map>
+#include <string>
+#include <string_view>
 #include <tuple>
 
 #include "base/characters.hpp"
@@ -248,12 +250,14 @@ class LinuxFabricReader : public FabricReader {
         return {Code::kIo,
                 fmt::format("the fabric's description exceeds {} bytes", fabric::limits::kFabricBytes), 0};
       bytes.append(chunk.data(), static_cast<std::size_t>(count));
+      std::string_view rest(bytes);
       for (;;) {
-        auto frame = detail::unpack(bytes);
+        auto frame = detail::unpack(rest);
         if (!frame) return frame.error();
         if (!*frame) break;
         std::visit(assembly, **frame);
       }
+      bytes.erase(0, bytes.size() - rest.size());
     }
     return died;
   }

@@ -247,7 +247,7 @@ std::string pack(Frame frame) {
   return out + body.bytes;
 }
 
-base::Result<std::optional<Frame>> unpack(std::string& bytes) {
+base::Result<std::optional<Frame>> unpack(std::string_view& bytes) {
   std::optional<Frame> frame;
   if (bytes.size() < kHeadBytes) return frame;
   std::size_t length = 0;
@@ -256,9 +256,9 @@ base::Result<std::optional<Frame>> unpack(std::string& bytes) {
   if (length > kFrameBytes) return broken();
   if (bytes.size() < kHeadBytes + length) return frame;
   const auto sort = static_cast<unsigned char>(bytes[0]);
-  const auto body = std::string_view(bytes).substr(kHeadBytes, length);
+  const auto body = bytes.substr(kHeadBytes, length);
   if (!read_frame(sort, body, frame, std::make_index_sequence<std::variant_size_v<Frame>>())) return broken();
-  bytes.erase(0, kHeadBytes + length);
+  bytes.remove_prefix(kHeadBytes + length);
   return frame;
 }
 

@@ -69,8 +69,8 @@ using Frame = std::variant<StartFrame, NodeFrame, NodesDoneFrame, PkeysFrame, Ma
 
 std::string pack(Frame frame);
 
-/// Takes the first whole frame off `bytes`: nothing while it is not all there. Fails with kIo on what is no
-/// frame.
-base::Result<std::optional<Frame>> unpack(std::string& bytes);
+/// Takes the first whole frame off the front of `bytes`, and copies none of what follows it: nothing while
+/// the frame is not all there. Fails with kIo where the bytes are not a frame.
+base::Result<std::optional<Frame>> unpack(std::string_view& bytes);
 
 }  // namespace rdmacfg::system::detail
