@@ -33,14 +33,18 @@ constexpr std::array kVrfKeys{"VRF", "VRF_UUID"};
 
 /// Keys without a meaning for the document, or whose meaning is in others.
 constexpr auto kNoMatter = std::to_array<std::string_view>(
-    {"TYPE",         "NAME",          "UUID",           "NM_CONTROLLED",        "USERCTL",
-     "NETWORK",      "BROADCAST",     "PROXY_METHOD",   "BROWSER_ONLY",         "IPV4_FAILURE_FATAL",
-     "LAST_CONNECT", "HOTPLUG",       "IPV6_PRIVACY",   "IPV6_FAILURE_FATAL",   "IPV6_ADDR_GEN_MODE",
-     "DHCPCLASS",    "IPV4INIT",      "DEVTIMEOUT",     "AUTOCONNECT_PRIORITY", "CONNECTED_MODE",
-     "PEERNTP",      "LINKDELAY",     "ACD_TIMEOUT",    "ARPING_WAIT",          "NOZEROCONF",
-     "STARTMODE",    "ARPCHECK",      "ARPUPDATE",      "AUTOCONNECT_RETRIES",  "MULTI_CONNECT",
-     "VLAN",         "DHCPV6C_SLEEP", "DHCPV6_TIMEOUT", "IPV4_DHCP_TIMEOUT",    "IPV6_DHCP_TIMEOUT",
-     "LLMNR",        "MDNS",          "LLDP",           "IPV6_RS_RETRANS_DELAY"});
+    {// names, what other keys say already, and records of the managers
+     "TYPE", "NAME", "UUID", "NM_CONTROLLED", "STARTMODE", "VLAN", "NETWORK", "IPV4INIT", "CONNECTED_MODE",
+     "LAST_CONNECT",
+     // when a manager sets the interface up, how long it waits and how often it tries
+     "HOTPLUG", "DEVTIMEOUT", "LINKDELAY", "AUTOCONNECT_PRIORITY", "AUTOCONNECT_RETRIES", "MULTI_CONNECT",
+     "IPV4_FAILURE_FATAL", "IPV6_FAILURE_FATAL", "DHCPV6C_SLEEP", "DHCPV6_TIMEOUT", "IPV4_DHCP_TIMEOUT",
+     "IPV6_DHCP_TIMEOUT", "IPV6_RS_RETRANS_DELAY",
+     // nothing of the interface's: clocks, programs, LLDP (which is of Ethernet), a route of the whole host
+     "DHCPCLASS", "PEERNTP", "BROWSER_ONLY", "LLDP", "NOZEROCONF",
+     // may differ from what the document does, and are passed as managers and installers write them unasked
+     "BROADCAST", "IPV6_PRIVACY", "IPV6_ADDR_GEN_MODE", "ACD_TIMEOUT", "ARPING_WAIT", "ARPCHECK",
+     "ARPUPDATE"});
 
 bool is_ours(const Keys& keys, const Claims& claims) {
   const auto type = base::lower(keys.peek("TYPE"));
@@ -82,6 +86,10 @@ class Ifcfg {
         "ZONE",
         "the document does not support firewall zones; bind the interface with firewall-cmd --permanent "
         "--change-interface");
+    keys_.usual("USERCTL", "no");
+    keys_.usual("PROXY_METHOD", "none");
+    // systemd-resolved applies these to the interface.
+    for (const auto* key : {"LLMNR", "MDNS"}) keys_.usual(key, "default");
     keys_.pass(kNoMatter);
     keys_.finish();
     place_search(out_);

@@ -207,40 +207,44 @@ std::pair<std::string, std::string> member_of_ours(const Keys& keys, const Claim
 }
 
 /// Keys without a meaning for the document, or whose meaning is in others.
-constexpr auto kIgnoredElements = std::to_array<std::string_view>({"NAME",
-                                                                   "BROADCAST*",
-                                                                   "NETWORK*",
-                                                                   "LABEL*",
-                                                                   "SCOPE*",
-                                                                   "USERCONTROL",
+constexpr auto kIgnoredElements = std::to_array<std::string_view>(
+    {// names that only people and other managers read, and what the name or the prefix says already
+     "NAME", "DEVICE", "TYPE", "INTERFACETYPE", "UNIQUE", "_nm_name", "NM_CONTROLLED", "ONBOOT", "NETWORK*",
+     "PREFIXLEN*", "NETMASK*",
+     // how long wicked waits, and for what
+     "LINK_REQUIRED", "LINK_READY_WAIT", "IFPLUGD_PRIORITY", "AUTO6_WAIT_AT_BOOT", "AUTO6_UPDATE",
+     // wicked's own check before it adds an address; files without the key have it, too, and "no" is ours
+     "CHECK_DUPLICATE_IP",
+     // "no" or empty here, or the file would be for another sort of interface
+     "BRIDGE", "BONDING_MASTER", "OVS_BRIDGE", "VXLAN", "IPVLAN", "IPVTAP", "WIRELESS", "ETHERDEVICE",
+     "DUMMY"});
 
-                                                                   "DEVICE",
-                                                                   "TYPE",
-                                                                   "ONBOOT",
-                                                                   "INTERFACETYPE",
-
-                                                                   "LINK_REQUIRED",
-                                                                   "LINK_READY_WAIT",
-                                                                   "CHECK_DUPLICATE_IP",
-                                                                   "IFPLUGD_PRIORITY",
-                                                                   "SEND_GRATUITOUS_ARP",
-                                                                   "AUTO6_WAIT_AT_BOOT",
-                                                                   "AUTO6_UPDATE",
-                                                                   "USERCONTROL",
-                                                                   "UNIQUE",
-                                                                   "_nm_name",
-                                                                   "NM_CONTROLLED",
-                                                                   "BRIDGE",
-                                                                   "BONDING_MASTER",
-                                                                   "OVS_BRIDGE",
-                                                                   "VXLAN",
-                                                                   "IPVLAN",
-                                                                   "IPVTAP",
-                                                                   "WIRELESS",
-                                                                   "ETHERDEVICE",
-                                                                   "DUMMY",
-                                                                   "PREFIXLEN*",
-                                                                   "NETMASK*"});
+/// Names settings of wicked that have no counterpart in the document.
+void tell_left_out(Keys& keys, Claims& claims) {
+  keys.tell("ZONE",
+            "the document does not support firewall zones; bind the interface with firewall-cmd --permanent "
+            "--change-interface");
+  keys.usual("FIREWALL", "yes");
+  keys.usual("USERCONTROL", "no");
+  keys.tell("ETHTOOL_OPTIONS", "the document does not support options of ethtool(8)");
+  const bool announces = is_on(keys.peek("SEND_GRATUITOUS_ARP"));
+  if (announces) {
+    keys.tell("SEND_GRATUITOUS_ARP", "the document does not support announcing addresses by gratuitous ARP");
+  } else {
+    keys.pass({"SEND_GRATUITOUS_ARP"});
+  }
+  const auto remark = [&](const std::string& key, std::string_view why) {
+    if (const auto item = keys.take(key))
+      claims.pass(keys.place(*item), fmt::format("{}: {}: {}", key, item->value, why));
+  };
+  for (const auto& key : keys.left()) {
+    if (key.starts_with("REMOTE_IPADDR")) keys.tell(key, "the document does not support peer addresses");
+    if (key.starts_with("SCOPE")) keys.usual(key, "global");
+    if (key.starts_with("BROADCAST"))
+      remark(key, "the kernel computes the broadcast address of the document's prefix");
+    if (key.starts_with("LABEL")) remark(key, "addresses of the document have no labels");
+  }
+}
 
 bool reaches(const Interface& interface, const model::IpAddress& gateway) {
   const auto& addresses = interface.inet(gateway.family).addresses;
@@ -394,15 +398,7 @@ void parse_wicked(std::span<const File> files, Claims& claims) {
     out.names = out.pkey && !ib_name(out.name);  // made under the name of the file
     read_link(keys, out);
     read_inet(keys, out);
-    keys.tell(
-        "ZONE",
-        "the document does not support firewall zones; bind the interface with firewall-cmd --permanent "
-        "--change-interface");
-    keys.usual("FIREWALL", "yes");
-    keys.tell("ETHTOOL_OPTIONS", "the document does not support options of ethtool(8)");
-    for (const auto& key : keys.left()) {
-      if (key.starts_with("REMOTE_IPADDR")) keys.tell(key, "the document does not support peer addresses");
-    }
+    tell_left_out(keys, claims);
     keys.pass(kIgnoredElements);
     offers(keys, out);
     keys.finish();
