@@ -256,7 +256,7 @@ Result<std::optional<system::NmState>> FakeNetworkManager::observe() {
   ++readings;
   notice();
   system::NmState out;
-  out.version = "1.42.4";
+  out.version = version;
   for (const auto& [file, text] : loaded) out.files.push_back(file);
   for (const auto& link : machine_.links) {
     system::NmDevice device{link.name, !unmanaged.contains(link.guid), {}};

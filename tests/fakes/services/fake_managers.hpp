@@ -46,6 +46,7 @@ class FakeNetworkManager final : public system::NetworkManager {
   std::set<std::string> in_transition{};        ///< uuids of active profiles that are on the way up or down
   /// GUIDs of ports that its configuration says it is not to manage, as last read.
   std::set<std::uint64_t> unmanaged{};
+  std::string version = "1.42.4";
   int activations = 0;
   int reapplies = 0;
   int readings = 0;  ///< of all that it has, while it runs

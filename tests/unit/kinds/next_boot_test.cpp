@@ -49,7 +49,7 @@ TEST(NextBoot, AKernelCommandLineThatOverrulesASectionIsNamed) {
       "[rdma_system]\nnetns = \"shared\"\n", {{kGrubFile, "GRUB_CMDLINE_LINUX=\"ib_core.netns_mode=0\"\n"}},
       "[rdma_system] netns: /etc/default/grub:1 sets netns_mode of ib_core from the next boot "
       "on: \"netns_mode=0\""));
-  EXPECT_TRUE(is_told("[[soft_rdma]]\ninterface = \"eth0\"\ntype = \"rxe\"\n",
+  EXPECT_TRUE(is_told("[[soft_rdma]]\ninterface = \"eth0\"\ntype = \"rxe\"\nname = \"rxe0\"\n",
                       {{kGrubFile, "GRUB_CMDLINE_LINUX=\"module_blacklist=rdma_rxe\"\n"}},
                       "[[soft_rdma]] type: /etc/default/grub:1 blacklists rdma_rxe from the next boot on"));
 }

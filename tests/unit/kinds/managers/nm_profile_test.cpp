@@ -99,8 +99,10 @@ TEST(NmProfile, AManagerThatTheNextCommandLineMasksIsNamed) {
 
 /// _dev_ipforwarding4_start() of nm-device.c
 TEST(NmProfile, ForwardingOfAnInterfaceIsTheDefaultThere) {
-  const auto warns = [](const std::string& backend, const std::string& settings) {
+  std::string version = "1.54.0";
+  const auto warns = [&](const std::string& backend, const std::string& settings) {
     const auto kernel = host_with_profiles("");
+    kernel->network_manager.version = version;
     for (const auto* path :
          {"ip_forward", "conf/default/forwarding", "conf/eth0/forwarding", "conf/mlx4_ib0/forwarding"})
       kernel->sysctl.set(std::string("net/ipv4/") + path, "0");
@@ -125,6 +127,8 @@ TEST(NmProfile, ForwardingOfAnInterfaceIsTheDefaultThere) {
   EXPECT_FALSE(warns("networkmanager", sets("conf/mlx4_ib0/forwarding", 0))) << "as it sets it";
   EXPECT_FALSE(warns("networkmanager", own + sets("ip_forward", 1)));
   EXPECT_TRUE(warns("networkmanager", own + sets("ip_forward", 1) + sets("conf/default/forwarding", 0)));
+  version = "1.52.1";
+  EXPECT_FALSE(warns("networkmanager", own));
 }
 
 }  // namespace
