@@ -85,7 +85,7 @@ Message restore_message(int index, const std::string& name, const InetAddress& a
   message.put(IFA_ADDRESS, bytes_of(address.peer.value_or(address.prefix.address)));
   if (address.broadcast) message.put(IFA_BROADCAST, bytes_of(*address.broadcast));
   // After a rename the kernel takes the interface's present name.
-  if (!address.label.empty() && address.label.starts_with(name))
+  if (address.label == name || address.label.starts_with(name + ':'))
     message.put(IFA_LABEL, std::string_view(address.label));
   if (address.no_network_route) message.put(IFA_FLAGS, std::uint32_t{IFA_F_NOPREFIXROUTE});
   if (address.metric != 0) message.put(IFA_RT_PRIORITY, address.metric);

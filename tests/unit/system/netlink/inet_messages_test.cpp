@@ -233,8 +233,10 @@ TEST(InetMessages, AnAddressThatStaysComesBackWithoutLifetimes) {
 }
 
 TEST(InetMessages, ALabelOfAnotherNameDoesNotComeBack) {
-  const auto back = restored_lease(labelled_lease(60, 30), "mlx4_ib0");
-  EXPECT_FALSE(Parsed<ifaddrmsg>::of(*back.header())->attributes.find(IFA_LABEL));
+  for (const auto* name : {"mlx4_ib0", "ib"}) {
+    const auto back = restored_lease(labelled_lease(60, 30), name);
+    EXPECT_FALSE(Parsed<ifaddrmsg>::of(*back.header())->attributes.find(IFA_LABEL)) << name;
+  }
 }
 
 TEST(InetMessages, AnInterfaceIsNeverWithoutAnAddressInBetween) {
