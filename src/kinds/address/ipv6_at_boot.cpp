@@ -33,15 +33,21 @@ std::optional<ForeignSysctl> last_line_for(const std::string& path, const Foreig
   return out;
 }
 
-/// The line that switches IPv6 off; a line of the interface counts before those for all.
+bool is_later(const ForeignSysctl& line, const ForeignSysctl& other) {
+  const auto name = name_of_file(line.file), other_name = name_of_file(other.file);
+  return name != other_name ? name > other_name : line.line > other.line;
+}
+
+/// The line that switches IPv6 off. One for the interface counts before those for all; and a write to `all`
+/// sets `default` as well (addrconf_disable_ipv6() of net/ipv6/addrconf.c).
 std::optional<ForeignSysctl> line_switching_off(const std::string& interface, const ForeignSysctls& foreign) {
-  for (const std::string& name : {interface, std::string("all"), std::string("default")}) {
-    auto line = last_line_for(switch_of_ipv6(name), foreign);
-    if (!line) continue;
-    if (!same_sysctl_value(line->value, "0")) return line;
-    if (name == interface) return std::nullopt;
-  }
-  return std::nullopt;
+  const auto counts = [&](std::string_view name) { return last_line_for(switch_of_ipv6(name), foreign); };
+  const auto is_off = [](const ForeignSysctl& line) { return !same_sysctl_value(line.value, "0"); };
+  if (auto own = counts(interface)) return is_off(*own) ? own : std::nullopt;
+  auto all = counts("all"), initial = counts("default");
+  if (all && is_off(*all)) return all;
+  if (!initial || !is_off(*initial) || (all && is_later(*all, *initial))) return std::nullopt;
+  return initial;
 }
 
 }  // namespace

@@ -91,6 +91,14 @@ TEST(NextBoot, Ipv6ThatIsSwitchedOffIsNamed) {
       "ib0 2001:db8::1/64: /etc/sysctl.d/90-site.conf:1 switches IPv6 off on ib0 at boot";
   EXPECT_TRUE(is_told(addressed, {{site, off}}, told));
   EXPECT_FALSE(is_told(addressed, {{site, "net.ipv6.conf.all.disable_ipv6 = 0\n"}}, told));
+  const std::string initial = "net.ipv6.conf.default.disable_ipv6 = 1\n";
+  EXPECT_TRUE(is_told(addressed, {{site, initial}}, told));
+  EXPECT_FALSE(is_told(addressed, {{site, initial + "net.ipv6.conf.all.disable_ipv6 = 0\n"}}, told))
+      << "the later line sets the default, too";
+  EXPECT_TRUE(
+      is_told(addressed,
+              {{site, initial}, {"/etc/sysctl.d/10-all.conf", "net.ipv6.conf.all.disable_ipv6 = 0\n"}}, told))
+      << "the earlier line does not count";
   EXPECT_FALSE(is_told(
       addressed, {{site, off}, {"/etc/sysctl.d/95-ib.conf", "net.ipv6.conf.ib0.disable_ipv6 = 0\n"}}, told))
       << "the interface's own line";
