@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/error.hpp"
+#include "formats/modprobe_conf.hpp"
 #include "system/files.hpp"
 
 namespace rdmacfg::kinds {
@@ -26,7 +27,7 @@ std::set<std::string> parse_load_list(std::string_view text);
 
 /// Whether a list names the module: one of rdma-core, read when RDMA hardware appears, one of systemd, or
 /// modules_load= of the kernel command line. A folder that cannot be read may have it.
-bool is_listed_for_boot(std::string_view module, system::Files& files);
+bool is_listed_for_boot(std::string_view module, system::Files& files, KernelOptions kernel);
 
 /// Modules of one list; lines that name none are passed over.
 base::Result<std::set<std::string>> read_load_file(system::Files& files, std::string_view path);

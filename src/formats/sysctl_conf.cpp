@@ -94,7 +94,6 @@ ForeignSysctls read_foreign_sysctls(system::Files& files, SysctlConf conf) {
     const auto text = files.read_linked(file);
     if (!text || !*text) return;  // a link, or not there
     each_setting(**text, [&](int line, const std::string& other, const std::string* value) {
-      if (value == nullptr && !wins) return;
       out[other].push_back({file, line, value == nullptr ? std::string() : *value, wins, value == nullptr});
     });
   };
@@ -107,12 +106,6 @@ ForeignSysctls read_foreign_sysctls(system::Files& files, SysctlConf conf) {
     }
   }
   if (conf == SysctlConf::kRead) look("/etc/sysctl.conf", Order::kBeforeOurs);
-  return out;
-}
-
-Result<std::vector<ForeignSysctl>> foreign_sysctls(system::Files& files, const std::string& path,
-                                                   SysctlConf conf) {
-  std::vector<ForeignSysctl> out = read_foreign_sysctls(files, conf)[path];
   return out;
 }
 

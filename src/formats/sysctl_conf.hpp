@@ -42,13 +42,9 @@ SysctlConf observe_sysctl_conf(system::Files& files);
 
 using ForeignSysctls = std::map<std::string, std::vector<ForeignSysctl>, std::less<>>;  ///< by path
 
-/// Lines of other files that set a path, or exclude what we set: all files, read once.
+/// Lines of other files that set a path or exclude it: all files, read once. Patterns are left out, as they
+/// yield to lines that name a setting.
 ForeignSysctls read_foreign_sysctls(system::Files& files, SysctlConf conf);
-
-/// Lines of other files that set exactly this path, or exclude what we set; patterns yield to lines that name
-/// a setting.
-base::Result<std::vector<ForeignSysctl>> foreign_sysctls(system::Files& files, const std::string& path,
-                                                         SysctlConf conf = SysctlConf::kRead);
 
 /// By path, the last line of a file that sets it, as sysctl(8) reads a file.
 std::map<std::string, ForeignSysctl> sysctls_in_file(system::Files& files, const std::string& file);

@@ -21,16 +21,16 @@ std::string switch_of_ipv6(std::string_view interface) {
 
 std::string_view name_of_file(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-/// The line that counts at boot for a switch, of files that are not ours; files are read by their names.
+/// The line that counts at boot for a switch, of files that are not ours; files are read by their names. A
+/// later line that excludes the switch leaves none.
 std::optional<ForeignSysctl> last_line_for(const std::string& path, const ForeignSysctls& foreign) {
   const auto lines = foreign.find(path);
   std::optional<ForeignSysctl> out;
   if (lines == foreign.end()) return out;
   for (const auto& line : lines->second) {
-    if (line.excludes || (out && name_of_file(line.file) < name_of_file(out->file))) continue;
-    out = line;
+    if (!out || name_of_file(line.file) >= name_of_file(out->file)) out = line;
   }
-  return out;
+  return out && !out->excludes ? out : std::nullopt;
 }
 
 bool is_later(const ForeignSysctl& line, const ForeignSysctl& other) {
@@ -44,10 +44,9 @@ std::optional<ForeignSysctl> line_switching_off(const std::string& interface, co
   const auto counts = [&](std::string_view name) { return last_line_for(switch_of_ipv6(name), foreign); };
   const auto is_off = [](const ForeignSysctl& line) { return !same_sysctl_value(line.value, "0"); };
   if (auto own = counts(interface)) return is_off(*own) ? own : std::nullopt;
-  auto all = counts("all"), initial = counts("default");
-  if (all && is_off(*all)) return all;
-  if (!initial || !is_off(*initial) || (all && is_later(*all, *initial))) return std::nullopt;
-  return initial;
+  const auto all = counts("all"), initial = counts("default");
+  const auto& last = !initial || (all && is_later(*all, *initial)) ? all : initial;
+  return last && is_off(*last) ? last : std::nullopt;
 }
 
 }  // namespace

@@ -150,6 +150,7 @@ class SysctlKind final : public Kind, public NeedsWatching, public MustStay, pub
       if (others == foreign.end()) continue;
       for (const auto& other : others->second) {
         if (setters->ufw_sets(other.file)) continue;  // already reported
+        if (other.excludes && !other.wins) continue;  // ours comes later
         if (other.excludes) {
           diagnostics.push_back({Severity::kWarning,
                                  resource.where,

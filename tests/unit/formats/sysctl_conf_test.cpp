@@ -45,13 +45,14 @@ TEST(SysctlFile, ASettingCanBeExcluded) {
   fakes::Faults faults;
   fakes::MemoryFiles files(faults);
   files.content["/etc/sysctl.d/10-a.conf"] = "-net.core.rmem_max\n";
-  EXPECT_TRUE(foreign_sysctls(files, "net/core/rmem_max")->empty()) << "ours comes later";
   files.content["/etc/sysctl.d/zzz.conf"] = "# none\n-net.core.rmem_max\n";
-  const auto found = foreign_sysctls(files, "net/core/rmem_max");
-  ASSERT_TRUE(found);
-  ASSERT_EQ(found->size(), 1U);
-  EXPECT_TRUE(found->front().excludes);
-  EXPECT_EQ(found->front().line, 2);
+  const auto found = read_foreign_sysctls(files, SysctlConf::kUnread).at("net/core/rmem_max");
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_TRUE(found.front().excludes);
+  EXPECT_FALSE(found.front().wins) << "ours comes later";
+  EXPECT_TRUE(found.back().excludes);
+  EXPECT_TRUE(found.back().wins);
+  EXPECT_EQ(found.back().line, 2);
 }
 
 TEST(SysctlConf, OneReadingTellsTheLinesOfEachSetting) {
@@ -74,13 +75,12 @@ TEST(SysctlFile, OtherFilesThatSetTheSameAreFound) {
   files.content["/run/sysctl.d/zzz.conf"] = "-net.core.rmem_max=2";
   files.content["/usr/lib/sysctl.d/10-a.conf"] = "net.core.rmem_max = 3\n";
   files.content[std::string(kSysctlFile)] = "net/core/rmem_max = 4\n";
-  const auto found = foreign_sysctls(files, "net/core/rmem_max");
-  ASSERT_TRUE(found);
-  ASSERT_EQ(found->size(), 2U);
-  EXPECT_EQ(found->at(0).value, "1");
-  EXPECT_FALSE(found->at(0).wins);
-  EXPECT_EQ(found->at(1).value, "2");
-  EXPECT_TRUE(found->at(1).wins);
+  const auto found = read_foreign_sysctls(files, SysctlConf::kRead).at("net/core/rmem_max");
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found.at(0).value, "1");
+  EXPECT_FALSE(found.at(0).wins);
+  EXPECT_EQ(found.at(1).value, "2");
+  EXPECT_TRUE(found.at(1).wins);
 }
 
 /// systemd-sysctl(8) reads sysctl.d alone: Debian 13 has no link there any more, RHEL has 99-sysctl.conf.
@@ -91,8 +91,8 @@ TEST(SysctlFile, TheOldFileCountsWhereSomethingReadsIt) {
   files.content["/etc/sysctl.conf"] = line;
   const auto named = [&] {
     std::vector<std::string> out;
-    const auto found = foreign_sysctls(files, "net/core/rmem_max", observe_sysctl_conf(files));
-    for (const auto& each : *found) out.push_back(each.file);
+    for (const auto& each : read_foreign_sysctls(files, observe_sysctl_conf(files))["net/core/rmem_max"])
+      out.push_back(each.file);
     return out;
   };
   EXPECT_EQ(named(), std::vector<std::string>{"/etc/sysctl.conf"}) << "sysctl(8) reads it";

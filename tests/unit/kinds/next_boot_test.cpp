@@ -15,8 +15,11 @@ namespace {
 
 constexpr const char* kGrubFile = "/etc/default/grub";
 
+enum class Place { kHost, kImage };
+
 /// The messages about a document, on a host with a port, the modules of these sections and these files.
-std::string told_of_boot(const std::string& sections, const std::map<std::string, std::string>& files) {
+std::string told_of_boot(const std::string& sections, const std::map<std::string, std::string>& files,
+                         Place place = Place::kHost) {
   auto kernel = fakes::FakeKernel::parse(
       R"({"rdma_system": {"loaded": true, "shared": true},
           "modules": {"mlx4_en": {"loaded": true, "parameters": {"pfctx": "8", "pfcrx": "8"}},
@@ -26,6 +29,7 @@ std::string told_of_boot(const std::string& sections, const std::map<std::string
               {"guid": "00:02:c9:03:00:31:78:f2", "interface": {"name": "ib0", "up": true}}]}]})");
   for (const auto& [path, text] : files) kernel->files.content.insert_or_assign(path, text);
   auto host = kernel->host();
+  host.offline = place == Place::kImage;
   const auto report = core::diff(
       config::parse_texts({{"config.toml", "version = 1\n" + sections}}, "node1", grammar()), host);
   std::string out;
@@ -84,6 +88,20 @@ TEST(NextBoot, AListOfRdmaCoreWithoutIpoibIsNamedWhereNoOtherHasIt) {
   EXPECT_FALSE(warns({{kList, without}, {"/etc/infiniband/openib.conf", "IPOIB_LOAD=yes\n"}}));
 }
 
+/// Its kernels' lists of what is built in count, and not the command line of a host that makes it.
+TEST(NextBoot, AnImageIsJudgedByItsFiles) {
+  constexpr const char* kGone = "leaves ib_ipoib out";
+  std::map<std::string, std::string> files{{"/etc/rdma/modules/infiniband.conf", "ib_umad\n"},
+                                           {"/proc/cmdline", "ro modules_load=ib_ipoib\n"}};
+  const auto told = [&] { return told_of_boot(kPortEntry, files, Place::kImage); };
+  EXPECT_NE(told().find(kGone), std::string::npos);
+  const std::string builtin = "kernel/drivers/infiniband/ulp/ipoib/ib_ipoib.ko\n";
+  files["/usr/lib/modules/6.1/modules.builtin"] = "kernel/fs/ext4/ext4.ko\n" + builtin;
+  EXPECT_EQ(told().find(kGone), std::string::npos);
+  files["/usr/lib/modules/6.12/modules.builtin"] = "kernel/fs/ext4/ext4.ko\n";
+  EXPECT_NE(told().find(kGone), std::string::npos) << "another kernel of the image lacks it";
+}
+
 TEST(NextBoot, Ipv6ThatIsSwitchedOffIsNamed) {
   const std::string addressed = kPortEntry + "ipv6 = { addresses = [\"2001:db8::1/64\"] }\n";
   const std::string off = "net.ipv6.conf.all.disable_ipv6 = 1\n", site = "/etc/sysctl.d/90-site.conf";
@@ -99,6 +117,11 @@ TEST(NextBoot, Ipv6ThatIsSwitchedOffIsNamed) {
       is_told(addressed,
               {{site, initial}, {"/etc/sysctl.d/10-all.conf", "net.ipv6.conf.all.disable_ipv6 = 0\n"}}, told))
       << "the earlier line does not count";
+  const std::string later = "/etc/sysctl.d/95-later.conf";
+  EXPECT_FALSE(is_told(addressed, {{site, off}, {later, "net.ipv6.conf.default.disable_ipv6 = 0\n"}}, told))
+      << "an interface that comes later begins with the default";
+  EXPECT_FALSE(is_told(addressed, {{site, off}, {later, "-net.ipv6.conf.all.disable_ipv6\n"}}, told))
+      << "taken out again";
   EXPECT_FALSE(is_told(
       addressed, {{site, off}, {"/etc/sysctl.d/95-ib.conf", "net.ipv6.conf.ib0.disable_ipv6 = 0\n"}}, told))
       << "the interface's own line";
