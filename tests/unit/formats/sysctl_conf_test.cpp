@@ -91,8 +91,8 @@ TEST(SysctlFile, TheOldFileCountsWhereSomethingReadsIt) {
   files.content["/etc/sysctl.conf"] = line;
   const auto named = [&] {
     std::vector<std::string> out;
-    for (const auto& each : read_foreign_sysctls(files, observe_sysctl_conf(files))["net/core/rmem_max"])
-      out.push_back(each.file);
+    auto found = read_foreign_sysctls(files, observe_sysctl_conf(files));
+    for (const auto& each : found["net/core/rmem_max"]) out.push_back(each.file);
     return out;
   };
   EXPECT_EQ(named(), std::vector<std::string>{"/etc/sysctl.conf"}) << "sysctl(8) reads it";
