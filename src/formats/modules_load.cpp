@@ -48,9 +48,9 @@ std::string_view load_file_of(std::string_view module, system::Files& files) {
   return upper && has_rdma_core(files) ? kRdmaModulesFile : kModulesLoadFile;
 }
 
-bool is_listed_for_boot(std::string_view module, system::Files& files, KernelOptions kernel) {
+bool is_listed_for_boot(std::string_view module, system::Files& files) {
   const std::string name(module);
-  const auto command_line = kernel == KernelOptions::kRead ? running_command_line(files) : std::string();
+  const auto command_line = running_command_line(files);
   for (const auto word : base::words_of(command_line, " \t\r\n")) {
     const auto equals = word.find('=');
     const auto key = word.substr(0, equals);

@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "base/error.hpp"
-#include "formats/modprobe_conf.hpp"
 #include "system/files.hpp"
 
 namespace rdmacfg::kinds {
@@ -27,7 +26,7 @@ std::set<std::string> parse_load_list(std::string_view text);
 
 /// Whether a list names the module: one of rdma-core, read when RDMA hardware appears, one of systemd, or
 /// modules_load= of the kernel command line. A folder that cannot be read may have it.
-bool is_listed_for_boot(std::string_view module, system::Files& files, KernelOptions kernel);
+bool is_listed_for_boot(std::string_view module, system::Files& files);
 
 /// Modules of one list; lines that name none are passed over.
 base::Result<std::set<std::string>> read_load_file(system::Files& files, std::string_view path);

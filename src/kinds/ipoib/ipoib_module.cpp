@@ -19,27 +19,10 @@ using model::Desired;
 namespace {
 
 constexpr std::string_view kIpoibModule = "ib_ipoib";
-constexpr std::string_view kIpoibObject = "/ib_ipoib.ko";  // of a line of modules.builtin
 constexpr std::string_view kRdmaCoreList = "/etc/rdma/modules/infiniband.conf";
 
-/// In each kernel of an image.
-bool is_built_in_below(system::Files& files) {
-  bool found = false;
-  for (const std::string folder : {"/usr/lib/modules", "/lib/modules"}) {
-    const auto kernels = files.list(folder);
-    if (!kernels) continue;
-    for (const auto& kernel : *kernels) {
-      const auto list = files.read_linked(fmt::format("{}/{}/modules.builtin", folder, kernel));
-      if (!list || !*list) continue;
-      if ((*list)->find(kIpoibObject) == std::string::npos) return false;
-      found = true;
-    }
-  }
-  return found;
-}
-
 bool is_ipoib_built_in(World& world) {
-  if (world.offline()) return is_built_in_below(world.host().files);
+  if (world.offline()) return false;
   const auto info = world.host().modules.info(std::string(kIpoibModule));
   return info && *info && (*info)->builtin;
 }
@@ -53,11 +36,9 @@ bool is_loaded_by_document(const std::vector<Desired>& desired) {
 
 /// Whether rdma-core's list is there and leaves the module out, and nothing else is known to load it: the
 /// openibd of NVIDIA's drivers reads a file of its own.
-bool is_left_out(const std::vector<Desired>& desired, system::Host& host) {
-  auto& files = host.files;
-  const auto kernel = host.offline ? KernelOptions::kLeftOut : KernelOptions::kRead;
+bool is_left_out(const std::vector<Desired>& desired, system::Files& files) {
   const auto list = files.read_linked(std::string(kRdmaCoreList));
-  if (!list || !*list || is_loaded_by_document(desired) || is_listed_for_boot(kIpoibModule, files, kernel))
+  if (!list || !*list || is_loaded_by_document(desired) || is_listed_for_boot(kIpoibModule, files))
     return false;
   const auto openibd = files.read_linked("/etc/infiniband/openib.conf");
   return openibd && !*openibd;
@@ -88,7 +69,7 @@ void warn_of_module_at_boot(const std::vector<Desired>& desired, World& world,
   const auto settings = next_boot_settings(host);
   if (const auto at = settings.find(module); at != settings.end())
     warn_of_blacklist_at_next_boot("[[ipoib]]", module, first->where, at->second, diagnostics);
-  if (kept_out || !is_left_out(desired, host)) return;
+  if (kept_out || !is_left_out(desired, host.files)) return;
   warn(fmt::format("[[ipoib]]: {} leaves {} out, and no other list of modules names it: IPoIB interfaces are "
                    "gone after a reboot",
                    kRdmaCoreList, module),

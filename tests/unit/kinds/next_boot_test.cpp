@@ -15,11 +15,8 @@ namespace {
 
 constexpr const char* kGrubFile = "/etc/default/grub";
 
-enum class Place { kHost, kImage };
-
 /// The messages about a document, on a host with a port, the modules of these sections and these files.
-std::string told_of_boot(const std::string& sections, const std::map<std::string, std::string>& files,
-                         Place place = Place::kHost) {
+std::string told_of_boot(const std::string& sections, const std::map<std::string, std::string>& files) {
   auto kernel = fakes::FakeKernel::parse(
       R"({"rdma_system": {"loaded": true, "shared": true},
           "modules": {"mlx4_en": {"loaded": true, "parameters": {"pfctx": "8", "pfcrx": "8"}},
@@ -29,7 +26,6 @@ std::string told_of_boot(const std::string& sections, const std::map<std::string
               {"guid": "00:02:c9:03:00:31:78:f2", "interface": {"name": "ib0", "up": true}}]}]})");
   for (const auto& [path, text] : files) kernel->files.content.insert_or_assign(path, text);
   auto host = kernel->host();
-  host.offline = place == Place::kImage;
   const auto report = core::diff(
       config::parse_texts({{"config.toml", "version = 1\n" + sections}}, "node1", grammar()), host);
   std::string out;
@@ -86,20 +82,6 @@ TEST(NextBoot, AListOfRdmaCoreWithoutIpoibIsNamedWhereNoOtherHasIt) {
   EXPECT_FALSE(warns({{kList, without}, {"/etc/modules-load.d/site.conf", "ib-ipoib\n"}}));
   EXPECT_FALSE(warns({{kList, without}, {"/proc/cmdline", "ro modules_load=ib_ipoib\n"}}));
   EXPECT_FALSE(warns({{kList, without}, {"/etc/infiniband/openib.conf", "IPOIB_LOAD=yes\n"}}));
-}
-
-/// Its kernels' lists of what is built in count, and not the command line of a host that makes it.
-TEST(NextBoot, AnImageIsJudgedByItsFiles) {
-  constexpr const char* kGone = "leaves ib_ipoib out";
-  std::map<std::string, std::string> files{{"/etc/rdma/modules/infiniband.conf", "ib_umad\n"},
-                                           {"/proc/cmdline", "ro modules_load=ib_ipoib\n"}};
-  const auto told = [&] { return told_of_boot(kPortEntry, files, Place::kImage); };
-  EXPECT_NE(told().find(kGone), std::string::npos);
-  const std::string builtin = "kernel/drivers/infiniband/ulp/ipoib/ib_ipoib.ko\n";
-  files["/usr/lib/modules/6.1/modules.builtin"] = "kernel/fs/ext4/ext4.ko\n" + builtin;
-  EXPECT_EQ(told().find(kGone), std::string::npos);
-  files["/usr/lib/modules/6.12/modules.builtin"] = "kernel/fs/ext4/ext4.ko\n";
-  EXPECT_NE(told().find(kGone), std::string::npos) << "another kernel of the image lacks it";
 }
 
 TEST(NextBoot, Ipv6ThatIsSwitchedOffIsNamed) {
