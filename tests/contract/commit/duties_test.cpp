@@ -124,14 +124,19 @@ TEST(Resume, WhatIsActiveIsHeldAndNothingElseRead) {
   EXPECT_EQ(host.ledger().active, 1U);
 }
 
-/// Nobody knows the active generation then, and the configuration is applied.
-TEST(Resume, AFileInThePlaceOfTheRecordsStopsNeitherLooksNorTheDaemon) {
+/// A file takes the place of /var/lib/rdma-configd.
+void replace_records(Host& host) {
   const std::string folder = "/var/lib/rdma-configd";
-  Host host(two_ports());
-  ASSERT_TRUE(applied(host.commit(kFirst)));
   auto& content = host.kernel().files.content;
   std::erase_if(content, [&](const auto& file) { return file.first.starts_with(folder + "/"); });
   content[folder] = "";
+}
+
+/// Nobody knows the active generation then, and the configuration is applied.
+TEST(Resume, AFileInThePlaceOfTheRecordsStopsNeitherLooksNorTheDaemon) {
+  Host host(two_ports());
+  ASSERT_TRUE(applied(host.commit(kFirst)));
+  replace_records(host);
   host.kernel().set_mtu("ib0", 2044);
 
   auto ports = host.kernel().host();
@@ -151,12 +156,9 @@ TEST(Resume, AFileInThePlaceOfTheRecordsStopsNeitherLooksNorTheDaemon) {
 /// A hold then leaves nothing but the reasons of DEGRADED, which the daemon's own apply answers
 /// (Controller::note_loss()).
 TEST(EventHold, AFileInThePlaceOfTheRecordsIsTold) {
-  const std::string folder = "/var/lib/rdma-configd";
   Host host(two_ports());
   ASSERT_TRUE(applied(host.commit(kFirst)));
-  auto& content = host.kernel().files.content;
-  std::erase_if(content, [&](const auto& file) { return file.first.starts_with(folder + "/"); });
-  content[folder] = "";
+  replace_records(host);
   host.kernel().set_mtu("ib0", 2044);
 
   const auto event = host.hold();
