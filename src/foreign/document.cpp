@@ -176,7 +176,7 @@ void write_entry(DocumentWriter& writer, const Entry& entry) {
   for (const auto& child : entry.children) write_entry(writer, child);
 }
 
-/// A P_Key interface stands in the entry of its port, so that whoever writes the GUID has one entry of it.
+/// Writes each P_Key interface into the entry of its port: the administrator fills in one GUID, not several.
 void write_portless(DocumentWriter& writer, const std::vector<Interface>& portless) {
   std::vector<ImportedHost::InterfaceTree> trees;
   std::map<std::string, std::size_t> places;  // in trees, by name of the port's interface

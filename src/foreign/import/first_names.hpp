@@ -9,7 +9,7 @@
 
 namespace rdmacfg::foreign {
 
-/// Files of one format as they were gathered.
+/// A format and its input files.
 struct FilesOfFormat {
   const Format* format = nullptr;
   std::vector<File> own;
