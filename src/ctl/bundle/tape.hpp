@@ -2,9 +2,11 @@
 // The requests to a host, and its answers.
 #pragma once
 
+#include <algorithm>
 #include <cerrno>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -46,6 +48,7 @@ class Tape {
       return Answer{};
     }
     try {
+      if (has_fraction(*kept)) throw std::invalid_argument("a number is not whole");
       return decoded<Answer>(*kept);
     } catch (const std::exception&) {  // of the library, or a text that is not what it stands for
       damaged_.insert(question + ' ' + about);
@@ -59,6 +62,12 @@ class Tape {
     if (group == answers_.end()) return nullptr;
     const auto at = group->find(about);
     return at == group->end() ? nullptr : &*at;
+  }
+
+  /// Answers have whole numbers of at most 64 bits alone: the library would turn others to any.
+  static bool has_fraction(const nlohmann::json& json) {
+    if (json.is_structured()) return std::any_of(json.begin(), json.end(), has_fraction);
+    return json.is_number_float();
   }
 
   template <class T>

@@ -426,6 +426,18 @@ TEST(HostReport, AnAnswerThatCannotBeReadIsNamed) {
   EXPECT_THAT(console.err.str(), HasSubstr("cannot read its part about links"));
 }
 
+TEST(HostReport, ANumberThatIsNotWholeOrTooLargeIsNoAnswer) {
+  for (const char* index : {"184467440737095516150", "1.5", "-1e300"}) {
+    Console console;
+    const auto path = console.folder() / "damaged.json";
+    std::ofstream(path) << R"({"schema": "org.rdmaconfigd.host/1", "document": [],
+      "observed": {"links": {"": [{"name": "ib0", "index": )"
+                        << index << R"(}]}, "rdma": {"": []}}})";
+    console.run({"show", "--host", path.string()});
+    EXPECT_THAT(console.err.str(), HasSubstr("cannot read its part about links")) << index;
+  }
+}
+
 // Reports of users, and what came of them: tests/data/report/<case>/{host.json,expected.txt}.
 class Reports : public testing::TestWithParam<fs::path> {};
 
