@@ -34,7 +34,7 @@ struct InetAddress {
   bool no_network_route = false;           ///< IFA_F_NOPREFIXROUTE: the kernel adds no route to the network
   std::optional<model::IpAddress> peer{};  ///< of a point-to-point address; it decides the network
   std::optional<model::IpAddress> broadcast{};  ///< of IPv4
-  std::string label{};        ///< of IPv4: the interface's name, or an alias of it ("ib0:1")
+  std::string label{};        ///< of IPv4: mostly the interface's name or an alias of it ("ib0:1")
   std::uint8_t scope = 0;     ///< RT_SCOPE_*
   std::uint32_t metric = 0;   ///< of the route to its network (IFA_RT_PRIORITY, Linux 4.18)
   std::uint8_t protocol = 0;  ///< who set it (IFA_PROTO, Linux 5.18)

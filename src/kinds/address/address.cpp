@@ -18,6 +18,7 @@
 #include "kinds/address/address_exchange.hpp"
 #include "kinds/address/address_use.hpp"
 #include "kinds/address/backend.hpp"
+#include "kinds/address/coming_names.hpp"
 #include "kinds/address/direct_backend.hpp"
 #include "kinds/address/duplicate_check.hpp"
 #include "kinds/address/ipv6_at_boot.hpp"
@@ -349,17 +350,6 @@ class AddressKind final : public Kind,
     return out;
   }
 
-  /// The name that the document gives an interface; empty where it gives none.
-  static std::map<std::string, std::string> given_names(const std::vector<Desired>& desired) {
-    std::map<std::string, std::string> out;
-    for (const auto& resource : desired) {
-      if (resource.key.kind == "link_name" && !resource.ignore)
-        out[resource.key.id] = model::text_at(resource.settings, "rule");
-      if (resource.key.kind == "pkey" && !resource.ignore) out[resource.key.id] = resource.netdev;
-    }
-    return out;
-  }
-
   /// inet6_addr_add() answers "Permission denied" then. An entry of the document may switch it on first.
   static void check_ipv6_is_on(const std::vector<Desired>& desired, World& world, Diagnostics& diagnostics) {
     if (world.offline()) return;
@@ -369,7 +359,7 @@ class AddressKind final : public Kind,
       const auto all = world.host().sysctl.read(fmt::format("{}all{}", kConf, kOff));
       if (all && *all != "0") return;
     }
-    const auto names = given_names(desired);
+    const ComingNames names(desired, world);
     std::optional<std::map<std::string, std::vector<ForeignLine>>> at_next_boot;  // once it is needed
     ForeignSysctls foreign;
     std::set<int> seen;
@@ -380,9 +370,7 @@ class AddressKind final : public Kind,
       if (!id || id->prefix.address.family != model::Family::kIpv6) continue;
       const auto* link = interface_of(id->interface, world);
       if (link == nullptr || !seen.insert(link->index).second) continue;
-      const auto name = names.find(id->interface);
-      const bool is_named = name != names.end() && !name->second.empty();
-      const auto& name_to_come = is_named ? name->second : link->name;
+      const auto name_to_come = names.of(id->interface);
       if (!at_next_boot) {
         at_next_boot = next_boot_settings(world.host());
         foreign = read_foreign_sysctls(world.host().files, observe_sysctl_conf(world.host().files));

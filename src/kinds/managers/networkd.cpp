@@ -13,6 +13,7 @@
 
 #include "formats/managed_block.hpp"
 #include "kinds/address/backend.hpp"
+#include "kinds/address/coming_names.hpp"
 #include "kinds/address/direct_backend.hpp"
 #include "kinds/address/duplicate_check.hpp"
 #include "kinds/address/port_backends.hpp"
@@ -20,7 +21,6 @@
 #include "kinds/entry.hpp"
 #include "kinds/host/sysctl_entry.hpp"
 #include "kinds/ipoib/link_settings.hpp"
-#include "kinds/managers/coming_names.hpp"
 #include "kinds/managers/manager_boot.hpp"
 #include "kinds/ports/held_by_port.hpp"
 

@@ -11,8 +11,8 @@
 #include <string>
 #include <string_view>
 
+#include "kinds/address/coming_names.hpp"
 #include "kinds/host/sysctl_entry.hpp"
-#include "kinds/managers/coming_names.hpp"
 #include "model/value.hpp"
 
 namespace rdmacfg::kinds {

@@ -39,7 +39,7 @@ TEST(Lease, DroppedItStaysForGood) {
 /// Without promote_secondaries they go with the first address of their network, and are added again.
 TEST(Lease, AddressesOfOthersComeBackAsTheyWere) {
   const std::string leased =
-      "addr4 192.0.2.2/24 label ib0:1 metric 50 proto 4 dynamic valid_lft 60 preferred_lft 30";
+      "addr4 192.0.2.2/24 label storage metric 50 proto 4 dynamic valid_lft 60 preferred_lft 30";
   const std::string with_peer = "addr4 198.51.100.1/24 peer 192.0.2.9 noprefixroute";
   const auto kernel = FakeKernel::parse(R"({ "devices": [{ "name": "mlx4_0", "pci": "0000:10:00.0", "ports": [
   { "guid": "00:02:c9:03:00:31:78:f2", "interface": { "name": "ib0", "up": true } } ] }] })");

@@ -232,13 +232,12 @@ int FakeInet::effect(const system::DeleteAddress& request) {
       });
     }
   }
-  for (auto kept : request.keep) {
+  for (const auto& kept : request.keep) {
     const bool there = std::any_of(items.begin(), items.end(), [&](const auto& item) {
       const auto held = held_address(item);
       return held && held->prefix == kept.prefix && held->peer == kept.peer;
     });
     if (there) continue;
-    if (!kept.label.starts_with(request.name)) kept.label.clear();
     items.push_back(item_of(kept));
   }
   return 0;

@@ -75,7 +75,10 @@ std::optional<ifa_cacheinfo> lifetimes_of(const InetAddress& address) {
   return out;
 }
 
-/// An address that went with another one, with all that user space sets of it (rtm_to_ifaddr()).
+/// An address that went with another one, with all that user space sets of it (rtm_to_ifaddr()), but for
+/// IFA_F_MCAUTOJOIN: the kernel does not leave the group of an address that goes with its primary
+/// (inet_rtm_deladdr() leaves that of the requested one only), so a second join is refused with EADDRINUSE
+/// (ip_mc_join_group()). Without the flag the address comes back, and the host is still in the group.
 Message restore_message(int index, const std::string& name, const InetAddress& address) {
   auto header = header_of(index, address.prefix);
   header.ifa_scope = address.scope;
@@ -84,9 +87,8 @@ Message restore_message(int index, const std::string& name, const InetAddress& a
   message.put(IFA_LOCAL, bytes_of(address.prefix.address));
   message.put(IFA_ADDRESS, bytes_of(address.peer.value_or(address.prefix.address)));
   if (address.broadcast) message.put(IFA_BROADCAST, bytes_of(*address.broadcast));
-  // After a rename the kernel takes the interface's present name.
-  if (address.label == name || address.label.starts_with(name + ':'))
-    message.put(IFA_LABEL, std::string_view(address.label));
+  // The kernel takes any text; that it begins with the interface's name is a rule of ip-address(8) alone.
+  if (!address.label.empty()) message.put(IFA_LABEL, std::string_view(address.label));
   if (address.no_network_route) message.put(IFA_FLAGS, std::uint32_t{IFA_F_NOPREFIXROUTE});
   if (address.metric != 0) message.put(IFA_RT_PRIORITY, address.metric);
   if (address.protocol != 0) message.put(IFA_PROTO, address.protocol);

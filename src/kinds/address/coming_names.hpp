@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names of the interfaces that a manager configures, as the document gives them.
+// The names of the interfaces that have addresses, as the document gives them.
 #pragma once
 
 #include <map>

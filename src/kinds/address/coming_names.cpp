@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kinds/managers/coming_names.hpp"
+#include "kinds/address/coming_names.hpp"
 
 #include <utility>
 
