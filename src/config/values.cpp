@@ -4,7 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <functional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "base/text.hpp"
 #include "config/check.hpp"
@@ -145,6 +149,23 @@ std::optional<std::string> element_error(const std::string& element, std::size_t
   return many.error().message;
 }
 
+/// The element that is wrong beside an earlier one, as one that is listed twice; 0: there is none, and the
+/// fault is that of the list. A fault of the length or of a sum is another, or none, with other elements.
+std::size_t second_of_two(const std::vector<std::string>& list, const model::FieldSpec& field,
+                          const std::string& message) {
+  constexpr std::size_t kLongest = 64;
+  const auto fails_so = [&](std::vector<std::string> part) {
+    const auto parsed = field.parse(std::move(part));
+    return !parsed && parsed.error().message == message;
+  };
+  for (std::size_t j = 1; j < std::min(list.size(), kLongest); ++j) {
+    for (std::size_t i = 0; i < j; ++i) {
+      if (fails_so({list[i], list[j]}) && fails_so({list[i], list[j], list[j]})) return j;
+    }
+  }
+  return 0;
+}
+
 /// A list of texts; in a list of numbers they count as their text, so that `priorities = [3]` needs no
 /// quotes.
 std::optional<model::Value> list_value(const Node& node, std::string_view label,
@@ -195,7 +216,9 @@ std::optional<model::Value> list_value(const Node& node, std::string_view label,
     return changes(1) && changes(list.size() + 1);
   };
   if (sound || no_list || (same && (!alike || is_of_length()))) {
-    if (!value && all) report.wrong(node.at, complaint(label, field, value.error().message));
+    const auto second = !value && all && sound ? second_of_two(list, field, value.error().message) : 0;
+    if (!value && all)
+      report.wrong(second > 0 ? items[second]->at : node.at, complaint(label, field, value.error().message));
     return std::nullopt;
   }
   for (std::size_t i = 0; i < items.size(); ++i) {
@@ -256,7 +279,12 @@ std::optional<model::Value> check_filled(const Node& node, const model::FieldSpe
   std::vector<FilledValue> used;
   auto filled = report.values->fill(node, place.label, field, report, used);
   if (!filled) return std::nullopt;
-  if (report.filled) report.filled->emplace(location_of(report.text, node.at), used);
+  if (report.filled) {
+    report.filled->emplace(location_of(report.text, node.at), used);
+    for (const auto& item : node.items) {
+      if (mentions_host(item)) report.filled->emplace(location_of(report.text, item.at), used);
+    }
+  }
   if (const auto* text = std::get_if<std::string>(&filled->scalar)) {
     const auto as_text = field.parse(filled->scalar);
     auto meant = as_text ? std::nullopt : unquoted(*text);
