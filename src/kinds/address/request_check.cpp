@@ -95,7 +95,8 @@ class FamilyRules {
 
   void check_address(const IpPrefix& prefix, const Location& where) {
     const auto& address = prefix.address;
-    if (!right_family_at(address, "addresses", where)) return;
+    const bool automatic = address.family == Family::kIpv6 && address.link_local();
+    if (!automatic && !right_family_at(address, "addresses", where)) return;
     // RFC 1122, 3.2.1.3: the limited broadcast address is never a source.
     const bool limited_broadcast = address.family == Family::kIpv4 && broadcast({address, 0}) == address;
     if (address.unspecified() || address.loopback() || address.multicast() || limited_broadcast) {
@@ -114,7 +115,7 @@ class FamilyRules {
                fmt::format("write {} in addresses of ipv4", ipv4->text()));
       return;
     }
-    if (address.family == Family::kIpv6 && address.link_local()) {
+    if (automatic) {
       wrong_at(where, "addresses", fmt::format("{} is a link-local address", address.text()),
                "every IPv6 interface gets one automatically; leave it out");
       return;
