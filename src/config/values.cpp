@@ -6,6 +6,9 @@
 #include <array>
 #include <cstddef>
 #include <functional>
+#include <iterator>
+#include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -279,11 +282,21 @@ std::optional<model::Value> check_filled(const Node& node, const model::FieldSpe
   std::vector<FilledValue> used;
   auto filled = report.values->fill(node, place.label, field, report, used);
   if (!filled) return std::nullopt;
+  std::map<model::Location, std::vector<FilledValue>> by_element;
+  std::set<model::Location> of_all_hosts;
+  for (std::size_t item = 0; item < node.items.size(); ++item) {
+    const auto where = location_of(report.text, node.items[item].at);
+    if (!mentions_host(node.items[item])) {
+      of_all_hosts.insert(where);
+      continue;
+    }
+    auto& values = by_element[where];
+    std::copy_if(used.begin(), used.end(), std::back_inserter(values),
+                 [&](const FilledValue& value) { return value.item == item; });
+  }
   if (report.filled) {
     report.filled->emplace(location_of(report.text, node.at), used);
-    for (const auto& item : node.items) {
-      if (mentions_host(item)) report.filled->emplace(location_of(report.text, item.at), used);
-    }
+    report.filled->insert(by_element.begin(), by_element.end());
   }
   if (const auto* text = std::get_if<std::string>(&filled->scalar)) {
     const auto as_text = field.parse(filled->scalar);
@@ -296,8 +309,11 @@ std::optional<model::Value> check_filled(const Node& node, const model::FieldSpe
   auto value = check_plain(*filled, field, place, report);
   for (auto at = before; at < report.diagnostics.size(); ++at) {
     auto& wrong = report.diagnostics[at];
+    if (of_all_hosts.contains(wrong.where)) continue;
+    const auto element = by_element.find(wrong.where);
+    const auto& from = element == by_element.end() ? used : element->second;
     append_host(wrong, report.values->host());
-    wrong.related.insert(wrong.related.end(), used.begin(), used.end());
+    wrong.related.insert(wrong.related.end(), from.begin(), from.end());
   }
   return value;
 }
