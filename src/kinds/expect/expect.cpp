@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "base/text.hpp"
 #include "formats/counter_record.hpp"

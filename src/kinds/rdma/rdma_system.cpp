@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 
 #include "base/text.hpp"
 #include "formats/managed_block.hpp"
