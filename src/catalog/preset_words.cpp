@@ -35,7 +35,8 @@ void name_presets(std::span<const model::Section> sections, model::Diagnostics& 
   for (const auto& section : sections) {
     if (section.path != "lossless") continue;
     places.insert(section.where);
-    for (const auto& [key, entry] : section.entries) places.insert(entry.where);
+    for (const auto& [key, entry] : section.entries)
+      entry.each_place([&](const model::Location& place) { places.insert(place); });
   }
   if (places.empty()) return;
   for (auto& diagnostic : diagnostics) {

@@ -132,6 +132,11 @@ class Checker {
         if (!report_.partial)
           report_.wrong(node.at, fmt::format("[[{0}]] must come before its subsections", path),
                         fmt::format("write [[{}]] with its keys first", path));
+      } else if (spec.repeated && node.origin == Node::Origin::kValue &&
+                 path.find('.') != std::string::npos) {
+        // Beside a table in braces, a header of its own would be a second definition.
+        report_.wrong(node.key,
+                      fmt::format("[{0}]: can occur several times; write {1} = [{{ … }}]", path, spec.name));
       } else if (spec.repeated) {
         report_.wrong(node.origin == Node::Origin::kHeader ? node.at : node.key,
                       fmt::format("[{0}]: can occur several times; write [[{0}]]", path));

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <set>
+#include <variant>
 
 #include "base/text.hpp"
 #include "config/check.hpp"
@@ -241,7 +243,9 @@ bool report_unknown(std::string_view name, const Node& node, const Place& place,
                            ? fmt::format("{}: unknown section", label_of(place.path_to(name), is_list))
                            : fmt::format("{}{}{}: unknown key", place.label, place.spec ? " " : "", name);
   auto meant = is_section ? meant_section(name, names) : meant_key(name, names);
-  const bool misplaced = !is_section && place.spec && name == "version";
+  const auto* number = std::get_if<std::int64_t>(&node.scalar);
+  const bool of_document = (number != nullptr && *number == 1) || rewritten(name, names.keys).empty();
+  const bool misplaced = !is_section && place.spec && name == "version" && of_document;
   if (misplaced) meant = {"", "move it to the top of the file, before the first section"};
   const auto setting = place.spec ? setting_of(name, node, *place.spec) : std::string();
   if (!setting.empty())

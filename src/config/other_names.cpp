@@ -146,9 +146,11 @@ constexpr std::string_view kModeHint = "write mode = \"connected\" or \"datagram
 constexpr std::string_view kStateHint = "write state = \"up\" or \"down\"";
 constexpr std::string_view kDropInHint =
     "files are merged from conf.d/*.toml beside it, or with several --config";
-constexpr std::array<Rewrite, 21> kRewrites{{
+constexpr std::array<Rewrite, 23> kRewrites{{
     {"include", "version", kDropInHint},
     {"source", "version", kDropInHint},
+    {"version", "tos", "write mode = \"v1\" or \"v2\" for the version of RoCE"},
+    {"version", "export", "write options = [\"vers=4.2\"] for the version of NFS"},
     {"netmask", "gateway", kPrefixHint},
     {"prefix", "gateway", kPrefixHint},
     {"prefixlen", "gateway", kPrefixHint},

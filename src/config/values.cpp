@@ -4,7 +4,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <functional>
+#include <iterator>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "base/text.hpp"
 #include "config/check.hpp"
@@ -145,6 +152,23 @@ std::optional<std::string> element_error(const std::string& element, std::size_t
   return many.error().message;
 }
 
+/// The element that is wrong beside an earlier one, as one that is listed twice; 0: there is none, and the
+/// fault is that of the list. A fault of the length or of a sum is another, or none, with other elements.
+std::size_t second_of_two(const std::vector<std::string>& list, const model::FieldSpec& field,
+                          const std::string& message) {
+  constexpr std::size_t kLongest = 64;
+  const auto fails_so = [&](std::vector<std::string> part) {
+    const auto parsed = field.parse(std::move(part));
+    return !parsed && parsed.error().message == message;
+  };
+  for (std::size_t j = 1; j < std::min(list.size(), kLongest); ++j) {
+    for (std::size_t i = 0; i < j; ++i) {
+      if (fails_so({list[i], list[j]}) && fails_so({list[i], list[j], list[j]})) return j;
+    }
+  }
+  return 0;
+}
+
 /// A list of texts; in a list of numbers they count as their text, so that `priorities = [3]` needs no
 /// quotes.
 std::optional<model::Value> list_value(const Node& node, std::string_view label,
@@ -195,7 +219,9 @@ std::optional<model::Value> list_value(const Node& node, std::string_view label,
     return changes(1) && changes(list.size() + 1);
   };
   if (sound || no_list || (same && (!alike || is_of_length()))) {
-    if (!value && all) report.wrong(node.at, complaint(label, field, value.error().message));
+    const auto second = !value && all && sound ? second_of_two(list, field, value.error().message) : 0;
+    if (!value && all)
+      report.wrong(second > 0 ? items[second]->at : node.at, complaint(label, field, value.error().message));
     return std::nullopt;
   }
   for (std::size_t i = 0; i < items.size(); ++i) {
@@ -256,7 +282,22 @@ std::optional<model::Value> check_filled(const Node& node, const model::FieldSpe
   std::vector<FilledValue> used;
   auto filled = report.values->fill(node, place.label, field, report, used);
   if (!filled) return std::nullopt;
-  if (report.filled) report.filled->emplace(location_of(report.text, node.at), used);
+  std::map<model::Location, std::vector<FilledValue>> by_element;
+  std::set<model::Location> of_all_hosts;
+  for (std::size_t item = 0; item < node.items.size(); ++item) {
+    const auto where = location_of(report.text, node.items[item].at);
+    if (!mentions_host(node.items[item])) {
+      of_all_hosts.insert(where);
+      continue;
+    }
+    auto& values = by_element[where];
+    std::copy_if(used.begin(), used.end(), std::back_inserter(values),
+                 [&](const FilledValue& value) { return value.item == item; });
+  }
+  if (report.filled) {
+    report.filled->emplace(location_of(report.text, node.at), used);
+    report.filled->insert(by_element.begin(), by_element.end());
+  }
   if (const auto* text = std::get_if<std::string>(&filled->scalar)) {
     const auto as_text = field.parse(filled->scalar);
     auto meant = as_text ? std::nullopt : unquoted(*text);
@@ -268,8 +309,11 @@ std::optional<model::Value> check_filled(const Node& node, const model::FieldSpe
   auto value = check_plain(*filled, field, place, report);
   for (auto at = before; at < report.diagnostics.size(); ++at) {
     auto& wrong = report.diagnostics[at];
+    if (of_all_hosts.contains(wrong.where)) continue;
+    const auto element = by_element.find(wrong.where);
+    const auto& from = element == by_element.end() ? used : element->second;
     append_host(wrong, report.values->host());
-    wrong.related.insert(wrong.related.end(), used.begin(), used.end());
+    wrong.related.insert(wrong.related.end(), from.begin(), from.end());
   }
   return value;
 }

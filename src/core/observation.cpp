@@ -21,7 +21,8 @@ void list_places(const model::Section& section, const model::Location& entry,
                  std::map<model::Location, model::Location>& entry_of) {
   entry_of.emplace(section.where, entry);
   for (const auto& [key, value] : section.entries) {
-    if (!value.from_defaults) entry_of.emplace(value.where, entry);
+    if (!value.from_defaults)
+      value.each_place([&](const model::Location& place) { entry_of.emplace(place, entry); });
   }
   for (const auto& child : section.children) list_places(child, entry, entry_of);
 }
@@ -33,7 +34,8 @@ void list_faulty(const std::vector<model::Section>& sections, const std::set<mod
   for (const auto& section : sections) {
     if (faulty.contains(section.where)) {
       places.insert(section.where);
-      for (const auto& [key, value] : section.entries) places.insert(value.where);
+      for (const auto& [key, value] : section.entries)
+        value.each_place([&](const model::Location& place) { places.insert(place); });
     }
     list_faulty(section.children, faulty, places);
   }

@@ -127,7 +127,8 @@ class EntryUnits {
   void place(const Section& section, std::size_t unit) {
     places_.emplace(section.where, unit);
     for (const auto& [key, entry] : section.entries) {
-      if (!entry.from_defaults) places_.emplace(entry.where, unit);
+      if (!entry.from_defaults)
+        entry.each_place([&](const model::Location& place) { places_.emplace(place, unit); });
     }
     for (const auto& child : section.children) {
       if (child.path != kChild) place(child, unit);

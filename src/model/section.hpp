@@ -41,6 +41,12 @@ struct Entry {
   [[nodiscard]] const Location& place_of(std::size_t item) const {
     return item < items.size() ? items[item] : where;
   }
+  /// Calls `visit` with the place of the whole, and of each element.
+  template <class Visit>
+  void each_place(const Visit& visit) const {
+    visit(where);
+    for (const auto& item : items) visit(item);
+  }
 };
 
 /// One section after drop-ins were merged, hosts matched and defaults filled in.

@@ -9,12 +9,14 @@
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/characters.hpp"
 #include "base/text.hpp"
 
 namespace rdmacfg::model {
@@ -148,13 +150,13 @@ Result<std::string> parse_interface_name(std::string_view text) {
   if (text.size() > kInterfaceNameMax) {
     return bad(fmt::format("{} characters, the kernel takes at most {}", text.size(), kInterfaceNameMax));
   }
-  for (const char each : text) {
-    const auto c = static_cast<unsigned char>(each);
-    if (std::isalnum(c) == 0 && c != '_' && c != '-' && c != '.') {
-      return bad(fmt::format(
-          "only letters, digits, '_', '-' and '.' are allowed, not {}",
-          std::isprint(c) != 0 ? fmt::format("'{}'", static_cast<char>(c)) : fmt::format("byte {:#04x}", c)));
-    }
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const auto c = static_cast<unsigned char>(text[at]);
+    if (std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.') continue;
+    const auto character = text.substr(at, base::utf8_length(text.substr(at)));
+    const bool shown = !character.empty() && !base::is_control(base::code_point(character));
+    return bad(fmt::format("only ASCII letters, digits, '_', '-' and '.' are allowed, not {}",
+                           shown ? fmt::format("'{}'", character) : fmt::format("byte {:#04x}", c)));
   }
   if (text == "." || text == ".." || text == "all" || text == "default")
     return bad("the kernel reserves this name");

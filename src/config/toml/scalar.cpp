@@ -122,6 +122,8 @@ ScalarError word_error(std::string_view word) {
     return {"a number cannot begin with 0", "hexadecimal numbers begin with 0x"};
   if (integer_of(word).error == std::errc::result_out_of_range)
     return too_large(shown);  // refused by toml11 4
+  if (digits && word.find('_') != std::string_view::npos && word.front() != '_')
+    return {shown + " is not a valid value", "an underscore in a number stands between two digits"};
   const bool semicolon = word.size() <= kLongestWord && word.ends_with(';') && !word.ends_with(";;") &&
                          !std::holds_alternative<ScalarError>(parse_scalar(word.substr(0, word.size() - 1)));
   if (semicolon) return {shown + " is not a valid value", "remove the ';'"};

@@ -96,11 +96,17 @@ class Parser {
   [[nodiscard]] std::string found() const {
     if (cursor_.done()) return "the end of the file";
     if (cursor_.at_line_end()) return "the end of the line";
+    if (const auto character = invisible(); !character.empty()) return "the " + character;
+    return fmt::format("'{}'", character_here());
+  }
+  [[nodiscard]] std::string_view character_here() const {
     const auto rest = body_.substr(cursor_.mark().offset);
-    const auto character = rest.substr(0, utf8_length(rest));
-    if (const auto code = base::code_point(character); is_invisible(code))
-      return fmt::format("the invisible character U+{:04X}", code);
-    return fmt::format("'{}'", character);
+    return rest.substr(0, utf8_length(rest));
+  }
+  /// "invisible character U+00A0"; empty when the cursor is at none.
+  [[nodiscard]] std::string invisible() const {
+    const auto code = base::code_point(character_here());
+    return is_invisible(code) ? fmt::format("invisible character U+{:04X}", code) : std::string();
   }
   /// The file is not TOML at all: one error says so, and the rest would be noise.
   bool other_file(std::string message, std::string hint) {
@@ -141,9 +147,12 @@ class Parser {
     cursor_.skip_blanks();
     if (cursor_.at_line_end() || cursor_.peek() == '#') return;
     const auto at = here();
-    const auto what = found();
+    const auto unseen = invisible();
+    const auto what = unseen.empty() ? found() : unseen;
     std::string hint = "write one key per line, and put text with blanks in quotes";
-    if (of_header) {
+    if (!unseen.empty()) {
+      hint = "remove it";
+    } else if (of_header) {
       hint = "nothing may follow the closing bracket of a section";
     } else if (cursor_.at("//") || cursor_.at("/*")) {
       hint = "a comment begins with #";

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <optional>
@@ -77,9 +78,10 @@ class AddressKind final : public Kind,
     const auto& all = addressing_of(bound, &diagnostics);
     for (const auto& addressing : direct_only(all, bound, &diagnostics)) {
       for (const auto* family : {&addressing->ipv4, &addressing->ipv6}) {
-        for (const auto& prefix : family->addresses) {
+        for (std::size_t i = 0; i < family->addresses.size(); ++i) {
+          const auto& prefix = family->addresses[i];
           auto desired = start(*addressing, kAddressKind, prefix.text());
-          desired.where = desired.origins["address"] = family->place("addresses");
+          desired.where = desired.origins["address"] = family->place_of("addresses", i);
           // The kernel drops those of IPv6 with the link.
           const bool lost = addressing->down && prefix.address.family == model::Family::kIpv6;
           if (!desired.pending && !desired.ignore && !lost) desired.settings["address"] = prefix.text();

@@ -128,6 +128,11 @@ model::Location WantedFamily::place(std::string_view key) const {
   return entry == nullptr ? section->where : entry->where;
 }
 
+model::Location WantedFamily::place_of(std::string_view key, std::size_t item) const {
+  const auto* entry = section->find(key);
+  return entry == nullptr ? section->where : entry->place_of(item);
+}
+
 namespace {
 
 std::vector<Addressing> all_of(const Bound& bound) {

@@ -3,8 +3,10 @@
 // and backend = "…".
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -95,6 +97,8 @@ struct WantedFamily {
   std::vector<std::string> search;
 
   [[nodiscard]] model::Location place(std::string_view key) const;
+  /// Of an element of the list `key`, counted from 0.
+  [[nodiscard]] model::Location place_of(std::string_view key, std::size_t item) const;
   /// An IPv4 address that nobody has (RFC 3927), which no backend gives InfiniBand.
   [[nodiscard]] bool is_ipv4_link_local() const {
     return section != nullptr && family == model::Family::kIpv4 && method == model::InetMethod::kLinkLocal;

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <set>
@@ -46,14 +47,17 @@ class FamilyRules {
 
   void check() {
     check_method();
-    for (const auto& address : family_.addresses) check_address(address);
+    for (std::size_t i = 0; i < family_.addresses.size(); ++i)
+      check_address(family_.addresses[i], family_.place_of("addresses", i));
     check_lengths();
     check_mtu();
     check_gateway();
     check_routes();
-    for (const auto& server : family_.dns) {
-      if (right_family(server, "dns") && (server.unspecified() || server.multicast()))
-        wrong("dns", fmt::format("{} cannot be the address of a server", server.text()), "");
+    for (std::size_t i = 0; i < family_.dns.size(); ++i) {
+      const auto& server = family_.dns[i];
+      const auto where = family_.place_of("dns", i);
+      if (right_family_at(server, "dns", where) && (server.unspecified() || server.multicast()))
+        wrong_at(where, "dns", fmt::format("{} cannot be the address of a server", server.text()), "");
     }
   }
 
@@ -89,44 +93,47 @@ class FamilyRules {
     d.related.push_back({family_.place("method"), "set here"});
   }
 
-  void check_address(const IpPrefix& prefix) {
+  void check_address(const IpPrefix& prefix, const Location& where) {
     const auto& address = prefix.address;
-    if (!right_family(address, "addresses")) return;
+    const bool automatic = address.family == Family::kIpv6 && address.link_local();
+    if (!automatic && !right_family_at(address, "addresses", where)) return;
     // RFC 1122, 3.2.1.3: the limited broadcast address is never a source.
     const bool limited_broadcast = address.family == Family::kIpv4 && broadcast({address, 0}) == address;
     if (address.unspecified() || address.loopback() || address.multicast() || limited_broadcast) {
-      wrong("addresses",
-            fmt::format("{} is {} and cannot be an interface's", address.text(),
-                        address.multicast()  ? "a multicast address"
-                        : address.loopback() ? "the loopback address"
-                        : limited_broadcast  ? "the broadcast address"
-                                             : "the unspecified address"),
-            "");
+      wrong_at(where, "addresses",
+               fmt::format("{} is {} and cannot be an interface's", address.text(),
+                           address.multicast()  ? "a multicast address"
+                           : address.loopback() ? "the loopback address"
+                           : limited_broadcast  ? "the broadcast address"
+                                                : "the unspecified address"),
+               "");
       return;
     }
     if (const auto ipv4 = mapped_ipv4(address)) {
-      wrong("addresses",
-            fmt::format("{} is an IPv4-mapped address, and Linux drops packets to it", address.text()),
-            fmt::format("write {} in addresses of ipv4", ipv4->text()));
+      wrong_at(where, "addresses",
+               fmt::format("{} is an IPv4-mapped address, and Linux drops packets to it", address.text()),
+               fmt::format("write {} in addresses of ipv4", ipv4->text()));
       return;
     }
-    if (address.family == Family::kIpv6 && address.link_local()) {
-      wrong("addresses", fmt::format("{} is a link-local address", address.text()),
-            "every IPv6 interface gets one automatically; leave it out");
+    if (automatic) {
+      wrong_at(where, "addresses", fmt::format("{} is a link-local address", address.text()),
+               "every IPv6 interface gets one automatically; leave it out");
       return;
     }
     if (prefix.length == 0) {
-      wrong("addresses", fmt::format("{}: a prefix of 0 bits would be the whole Internet", prefix.text()),
-            fmt::format("write {}/{}", address.text(), address.family == Family::kIpv4 ? 24 : 64));
+      wrong_at(where, "addresses",
+               fmt::format("{}: a prefix of 0 bits would be the whole Internet", prefix.text()),
+               fmt::format("write {}/{}", address.text(), address.family == Family::kIpv4 ? 24 : 64));
       return;
     }
     // With 31 and 32 bits there is neither a network nor a broadcast address (RFC 3021).
     if (address.family != Family::kIpv4 || prefix.length > 30) return;
     if (prefix.network() == prefix) {
-      wrong("addresses", fmt::format("{} is the network itself, not a host of it", prefix.text()),
-            "write the address of the interface, with the network's prefix length");
+      wrong_at(where, "addresses", fmt::format("{} is the network itself, not a host of it", prefix.text()),
+               "write the address of the interface, with the network's prefix length");
     } else if (broadcast(prefix) == address) {
-      wrong("addresses", fmt::format("{} is the broadcast address of its network", prefix.text()), "");
+      wrong_at(where, "addresses", fmt::format("{} is the broadcast address of its network", prefix.text()),
+               "");
     }
   }
 
@@ -135,11 +142,13 @@ class FamilyRules {
   void check_lengths() {
     if (family_.family != Family::kIpv6) return;
     std::map<IpAddress, IpPrefix> seen;
-    for (const auto& prefix : family_.addresses) {
+    for (std::size_t i = 0; i < family_.addresses.size(); ++i) {
+      const auto& prefix = family_.addresses[i];
       const auto& first = seen.try_emplace(prefix.address, prefix).first->second;
       if (first.length == prefix.length) continue;
-      wrong("addresses", fmt::format("{} is listed already, as {}", prefix.text(), first.text()),
-            "an IPv6 address can have only one prefix length on an interface: remove one of the two");
+      wrong_at(family_.place_of("addresses", i), "addresses",
+               fmt::format("{} is listed already, as {}", prefix.text(), first.text()),
+               "an IPv6 address can have only one prefix length on an interface: remove one of the two");
     }
   }
 
@@ -309,7 +318,11 @@ class FamilyRules {
   }
 
   void wrong(std::string_view key, const std::string& message, std::string hint) {
-    error(family_.place(key), fmt::format("{} {}: {}", label_, key, message), std::move(hint));
+    wrong_at(family_.place(key), key, message, std::move(hint));
+  }
+
+  void wrong_at(const Location& where, std::string_view key, const std::string& message, std::string hint) {
+    error(where, fmt::format("{} {}: {}", label_, key, message), std::move(hint));
   }
 
   model::Diagnostic& error(const Location& where, std::string message, std::string hint) {
@@ -372,9 +385,10 @@ void check_addressing(const std::vector<Addressing>& all, Diagnostics& diagnosti
       if (seen.insert(family->section).second)
         FamilyRules(*family, *addressing.section, metric, diagnostics).check();
       if (addressing.ignore || addressing.absent) continue;
-      for (const auto& address : family->addresses) {
-        if (address.address.family == family->family)
-          book.claim(address.address, addressing, family->place("addresses"));
+      for (std::size_t i = 0; i < family->addresses.size(); ++i) {
+        const auto& address = family->addresses[i].address;
+        if (address.family == family->family)
+          book.claim(address, addressing, family->place_of("addresses", i));
       }
     }
   }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <map>
 #include <string>
 #include <vector>
@@ -183,11 +184,12 @@ class PfcKind final : public Kind {
       if (name == nullptr || options == nullptr || model::text_of(name->value) != desired.key.id) continue;
       const auto parsed = model::Codec<ModuleOptions>::parse(options->value);
       if (!parsed) continue;
-      for (const auto& option : parsed->list) {
+      for (std::size_t i = 0; i < parsed->list.size(); ++i) {
+        const auto& option = parsed->list[i];
         if (option.name != "pfctx" && option.name != "pfcrx") continue;
         diagnostics.push_back(
             Diagnostic{Severity::kError,
-                       options->where,
+                       options->place_of(i),
                        fmt::format("[[module]] options: {} is set by a [[pfc]] entry for {}", option.name,
                                    desired.key.id),
                        "leave it out here",

@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "base/text.hpp"
 #include "formats/counter_record.hpp"
@@ -159,10 +162,13 @@ class Entry {
       }
     }
     const auto& first = written.front();
-    const bool is_empty = std::any_of(written.begin(), written.end(),
-                                      [](const std::string& text) { return base::trim(text).empty(); });
-    if (is_empty && row.relation == ExpectRow::Relation::kOneOf && row.choices.empty()) {
-      refuse(diagnostics_, entry.where, fmt::format("[[expect]] {}: \"\" is not a version", row.name),
+    const auto empty = std::find_if(written.begin(), written.end(),
+                                    [](const std::string& text) { return base::trim(text).empty(); });
+    const auto place_of = [&](std::vector<std::string>::const_iterator word) {
+      return entry.place_of(static_cast<std::size_t>(word - written.cbegin()));
+    };
+    if (empty != written.end() && row.relation == ExpectRow::Relation::kOneOf && row.choices.empty()) {
+      refuse(diagnostics_, place_of(empty), fmt::format("[[expect]] {}: \"\" is not a version", row.name),
              fmt::format("write it as the adapter reports it: {} = \"28.39.1002\"", row.name));
       return false;
     }
@@ -177,11 +183,11 @@ class Entry {
     if (row.choices.empty()) return true;
     std::vector<std::string> known;
     for (const auto choice : base::split(row.choices, ' ')) known.emplace_back(choice);
-    for (const auto& word : written) {
-      if (std::find(known.begin(), known.end(), word) != known.end()) continue;
-      const auto near = base::nearest(word, known);
-      refuse(diagnostics_, entry.where,
-             fmt::format("[[expect]] {}: \"{}\" is not one of {}", row.name, word, base::join(known, ", ")),
+    for (auto word = written.cbegin(); word != written.cend(); ++word) {
+      if (std::find(known.begin(), known.end(), *word) != known.end()) continue;
+      const auto near = base::nearest(*word, known);
+      refuse(diagnostics_, place_of(word),
+             fmt::format("[[expect]] {}: \"{}\" is not one of {}", row.name, *word, base::join(known, ", ")),
              near ? fmt::format("did you mean \"{}\"?", *near) : "write one of these values");
       return false;
     }

@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstddef>
 #include <map>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "formats/limits_conf.hpp"
 #include "kinds/abilities.hpp"
@@ -76,8 +79,10 @@ class MemlockUnitKind final : public Kind, public ClearsAway, public NeedsWatchi
         desired.needs.push_back({"memlock", wanted.domain->text});
         out.push_back(std::move(desired));
       };
-      for (const auto& written : wanted.units.value_or(std::vector<std::string>{})) {
-        const auto& where = section->find("units")->where;
+      const auto units = wanted.units.value_or(std::vector<std::string>{});
+      for (std::size_t i = 0; i < units.size(); ++i) {
+        const auto& written = units[i];
+        const auto& where = section->find("units")->place_of(i);
         const auto unit = model::UnitName::parse(written);
         if (!unit || !unit->text.ends_with(".service")) {
           diagnostics.push_back({Severity::kError,

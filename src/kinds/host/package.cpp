@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <map>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/text.hpp"
 #include "kinds/entry.hpp"
@@ -40,13 +43,13 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kNeeds{
      {"nvme_connection", "nvme-cli"},
      {"iser_session", "open-iscsi"}}};
 
-void unknown_package(const model::Entry& names, const std::string& name, Diagnostics& diagnostics) {
+void unknown_package(const model::Location& where, const std::string& name, Diagnostics& diagnostics) {
   std::vector<std::string> known;
   for (const auto& package : packages()) known.emplace_back(package.name);
   const auto near = base::nearest(name, known);
   diagnostics.push_back(
       {Severity::kError,
-       names.where,
+       where,
        fmt::format("[packages] names: {} is not a known package", name.empty() ? "\"\"" : name),
        near ? fmt::format("did you mean \"{}\"?", *near) : "known are " + base::join(known, ", "),
        {}});
@@ -68,10 +71,11 @@ class PackageKind final : public Kind {
       const auto wanted = model::from_attributes<PackagesWanted>(section->attributes());
       std::map<const Package*, model::Location> needed;
       if (const auto* names = section->find("names")) {
-        for (const auto& name : wanted.names.value_or(std::vector<std::string>())) {
-          const auto* package = find_package(name);
-          if (package == nullptr) unknown_package(*names, name, diagnostics);
-          if (package != nullptr) needed.emplace(package, names->where);
+        const auto list = wanted.names.value_or(std::vector<std::string>());
+        for (std::size_t i = 0; i < list.size(); ++i) {
+          const auto* package = find_package(list[i]);
+          if (package == nullptr) unknown_package(names->place_of(i), list[i], diagnostics);
+          if (package != nullptr) needed.emplace(package, names->place_of(i));
         }
       }
       for (const auto& [kind, name] : kNeeds) {

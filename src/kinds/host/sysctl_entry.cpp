@@ -185,7 +185,7 @@ class Parser {
       check_range(path, *value);
       add(path, value->value, written.where, value->where);
     } else {
-      error(section.where, "[[sysctl]] value is missing", "a key needs its value");
+      error(section.where, "[[sysctl]] value is missing", "write value = …");
     }
     for (const auto& [name, most] : kOfInterface) {
       if (const auto* entry = section.find(name)) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 
 #include "base/text.hpp"
 #include "formats/managed_block.hpp"
@@ -57,12 +58,13 @@ void check_own_options(const Bound& bound, const model::Location& netns_at, Diag
     const auto* options = section->find("options");
     if (name == nullptr || options == nullptr || model::text_of(name->value) != kModule) continue;
     const auto parsed = model::Codec<model::ModuleOptions>::parse(options->value);
-    const bool same = parsed && std::any_of(parsed->list.begin(), parsed->list.end(),
-                                            [](const auto& option) { return option.name == kParameter; });
-    if (!same) continue;
+    if (!parsed) continue;
+    const auto same = std::find_if(parsed->list.begin(), parsed->list.end(),
+                                   [](const auto& option) { return option.name == kParameter; });
+    if (same == parsed->list.end()) continue;
     diagnostics.push_back(
         {model::Severity::kError,
-         options->where,
+         options->place_of(static_cast<std::size_t>(same - parsed->list.begin())),
          fmt::format("[[module]] options: {} of {} is set by netns of [rdma_system]", kParameter, kModule),
          "leave it out here",
          {{netns_at, "netns of [rdma_system]"}}});

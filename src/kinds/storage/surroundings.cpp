@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <string_view>
 
 #include "base/text.hpp"
@@ -47,15 +48,15 @@ std::map<std::string, model::Key> given_addresses(const std::vector<model::Desir
   return out;
 }
 
-std::optional<std::string> covered_address(const std::vector<std::string>& addresses) {
+std::optional<std::size_t> covered_address(const std::vector<std::string>& addresses) {
   std::set<model::Family> wildcards;
   for (const auto& text : addresses) {
     const auto address = model::IpAddress::parse(text);
     if (address && address->unspecified()) wildcards.insert(address->family);
   }
-  for (const auto& text : addresses) {
-    const auto address = model::IpAddress::parse(text);
-    if (address && !address->unspecified() && wildcards.contains(address->family)) return text;
+  for (std::size_t i = 0; i < addresses.size(); ++i) {
+    const auto address = model::IpAddress::parse(addresses[i]);
+    if (address && !address->unspecified() && wildcards.contains(address->family)) return i;
   }
   return std::nullopt;
 }

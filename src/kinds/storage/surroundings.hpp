@@ -2,6 +2,7 @@
 // Facts about the rest of the host and of the document that targets depend on.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <set>
@@ -27,9 +28,9 @@ std::set<std::string_view> ids_of(const std::vector<model::Desired>& desired, st
 /// Addresses that the document gives interfaces, which has to happen before a target listens there.
 std::map<std::string, model::Key> given_addresses(const std::vector<model::Desired>& desired);
 
-/// An address of the list that the wildcard of its family, also there, includes: rdma_cm does not listen on
-/// both (cma_check_port() of drivers/infiniband/core/cma.c).
-std::optional<std::string> covered_address(const std::vector<std::string>& addresses);
+/// The number, from 0 on, of an address of the list that the wildcard of its family, also there, includes:
+/// rdma_cm does not listen on both (cma_check_port() of drivers/infiniband/core/cma.c).
+std::optional<std::size_t> covered_address(const std::vector<std::string>& addresses);
 
 /// Devices that are mounted on this host, as its table of mounts spells them, files behind loop devices that
 /// are, and "".

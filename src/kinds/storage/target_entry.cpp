@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <set>
 #include <utility>
 #include <variant>
@@ -105,19 +106,22 @@ std::vector<std::string> portals_of(const model::Section& section,
   std::vector<std::string> out;
   if (!addresses) return out;
   const auto* entry = section.find("addresses");
-  const auto& where = entry == nullptr ? section.where : entry->where;
+  const auto place_of = [&](std::size_t item) {
+    return entry == nullptr ? section.where : entry->place_of(item);
+  };
   if (const auto covered = covered_address(*addresses)) {
-    report_entry_error(section, where, "addresses",
-                       fmt::format("{} is included in the wildcard of this list", *covered),
+    report_entry_error(section, place_of(*covered), "addresses",
+                       fmt::format("{} is included in the wildcard of this list", (*addresses)[*covered]),
                        "keep one of the two: RDMA does not listen on both", diagnostics);
   }
-  for (const auto& written : *addresses) {
+  for (std::size_t i = 0; i < addresses->size(); ++i) {
+    const auto& written = (*addresses)[i];
     const auto address = model::IpAddress::parse(written);
     if (address && !address->multicast()) {
       out.push_back(fmt::format("{} {}", address->text(), port));
     } else {
       report_entry_error(
-          section, where, "addresses",
+          section, place_of(i), "addresses",
           address ? fmt::format("\"{}\" is not an address of a host", written) : address.error().message, "",
           diagnostics);
     }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <map>
 #include <string>
 #include <utility>
@@ -59,7 +60,10 @@ class LioEntry {
     const auto written = list_of("initiators");
     const bool everybody = any != nullptr && any->value == model::Value{true};
     Texts list;
-    for (const auto& text : written) port_ ? add_srp(*named, text, list) : add_iscsi(*named, text, list);
+    for (std::size_t i = 0; i < written.size(); ++i) {
+      const auto& where = named->place_of(i);
+      port_ ? add_srp(where, written[i], list) : add_iscsi(where, written[i], list);
+    }
     if (everybody && port_) {
       wrong(any->where, "any_initiator", "SRP targets of the kernel admit named initiators only",
             "initiators = [\"GUID of a port\"]");
@@ -76,16 +80,16 @@ class LioEntry {
     desired_.origins.try_emplace("initiators", section_.where);
   }
 
-  void add_iscsi(const model::Entry& entry, const std::string& text, Texts& list) {
+  void add_iscsi(const model::Location& where, const std::string& text, Texts& list) {
     auto name = model::IscsiName::parse(text);
-    if (!name) return wrong(entry.where, "initiators", name.error().message, "");
+    if (!name) return wrong(where, "initiators", name.error().message, "");
     list.push_back(std::move(name->text));
   }
 
-  void add_srp(const model::Entry& entry, const std::string& text, Texts& list) {
+  void add_srp(const model::Location& where, const std::string& text, Texts& list) {
     const auto ids = srp_port_ids(*port_, text);
     if (ids.empty()) {
-      return wrong(entry.where, "initiators",
+      return wrong(where, "initiators",
                    fmt::format("\"{}\" is neither the GUID of a port nor a port identifier of {} digits",
                                text, kSrpPortIdDigits),
                    "the initiator's `ibstat` shows the GUID");

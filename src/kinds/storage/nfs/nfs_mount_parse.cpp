@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/text.hpp"
 #include "formats/storage/mount_unit.hpp"
@@ -70,13 +72,16 @@ class EntryCheck {
     if (section_.find(key) == nullptr) wrong(section_.where, key, "is missing", std::string(hint));
   }
 
-  void options(const Location& where, const std::vector<std::string>& options) {
+  void options(const model::Entry& entry, const std::vector<std::string>& options) {
     using model::limits::kMountOptions, model::limits::kMountOptionBytes;
     if (options.size() > kMountOptions) {
-      wrong(where, "options", fmt::format("{} options; {} are allowed", options.size(), kMountOptions), "");
+      wrong(entry.where, "options", fmt::format("{} options; {} are allowed", options.size(), kMountOptions),
+            "");
       return;
     }
-    for (const auto& option : options) {
+    for (std::size_t i = 0; i < options.size(); ++i) {
+      const auto& option = options[i];
+      const auto& where = entry.place_of(i);
       if (option.size() > kMountOptionBytes) {
         wrong(where, "options",
               fmt::format("an option of {} bytes; {} are allowed", option.size(), kMountOptionBytes), "");
@@ -149,7 +154,7 @@ void check_nfs_mount_entry(const model::Section& section, Diagnostics& diagnosti
                 "export = \"/export/scratch\", as `showmount -e` or exports(5) of the server has it");
   if (const auto* options = section.find("options")) {
     if (const auto* list = std::get_if<std::vector<std::string>>(&options->value))
-      check.options(options->where, *list);
+      check.options(*options, *list);
   }
 }
 

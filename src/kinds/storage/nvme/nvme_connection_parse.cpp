@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -64,9 +65,9 @@ void check_subsystems(const model::Section& section, Diagnostics& diagnostics) {
   const auto* named = section.find("subsystems");
   const auto* list = named == nullptr ? nullptr : std::get_if<std::vector<std::string>>(&named->value);
   if (list == nullptr) return;
-  for (const auto& text : *list) {
-    if (const auto nqn = model::Nqn::parse(text); !nqn)
-      report_entry_error(section, named->where, "subsystems", nqn.error().message, "", diagnostics);
+  for (std::size_t i = 0; i < list->size(); ++i) {
+    if (const auto nqn = model::Nqn::parse((*list)[i]); !nqn)
+      report_entry_error(section, named->place_of(i), "subsystems", nqn.error().message, "", diagnostics);
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <cstddef>
 #include <map>
 #include <string>
 #include <string_view>
@@ -55,8 +56,9 @@ class TargetEntry {
     Texts list;
     if (named != nullptr) {
       if (const auto* texts = std::get_if<Texts>(&named->value)) list = *texts;
-      for (const auto& host : list) {
-        if (auto nqn = model::Nqn::parse(host); !nqn) wrong(named->where, "hosts", nqn.error().message, "");
+      for (std::size_t i = 0; i < list.size(); ++i) {
+        if (auto nqn = model::Nqn::parse(list[i]); !nqn)
+          wrong(named->place_of(i), "hosts", nqn.error().message, "");
       }
     }
     if (any != nullptr && any->value == model::Value{true} && !list.empty()) {

@@ -273,11 +273,23 @@ TEST(HostValues, AFilledInValueKnowsItsElementOfAList) {
                "ipv4 = { addresses = [\"10.0.0.1/24\", \"{host.a}\", \"{host.b}/24\"] }\n",
            "gpu1");
   EXPECT_THAT(complaints_of(document), IsEmpty());
-  ASSERT_EQ(document.filled.size(), 1U);
+  ASSERT_EQ(document.filled.size(), 3U) << "the list, and two elements";
   std::vector<std::pair<std::size_t, int>> found;  // element, line of the value
   for (const auto& filled : document.filled.begin()->second)
     found.emplace_back(filled.item, filled.where.line);
   EXPECT_THAT(found, ElementsAre(std::pair<std::size_t, int>(1, 3), std::pair<std::size_t, int>(2, 4)));
+}
+
+TEST(HostValues, AnErrorOfAnElementNamesItsOwnValueAlone) {
+  const auto complaints =
+      complaints_of(read("[host.values.gpu1]\na = \"10.0.0.2\"\nb = \"10.0.0.3/24\"\n" + std::string(kPort) +
+                             "ipv4 = { addresses = [\"10.0.0.1\", \"{host.a}\", \"{host.b}\"] }\n",
+                         "gpu1"));
+  EXPECT_THAT(
+      complaints,
+      ElementsAre(AllOf(HasSubstr("\"10.0.0.1\" has no prefix length"), ::testing::Not(HasSubstr("gpu1"))),
+                  AllOf(HasSubstr("\"10.0.0.2\" has no prefix length"), HasSubstr("(host gpu1)"),
+                        HasSubstr("config.toml:3:5"), ::testing::Not(HasSubstr("config.toml:4:5")))));
 }
 
 TEST(HostValues, AValueThatEndsInABraceIsNoEscape) {

@@ -78,6 +78,7 @@ TEST(Syntax, ErrorsOfOneLine) {
   EXPECT_EQ(parsed("é = 1"), "1:1 expected a key, found 'é'");
   EXPECT_EQ(parsed("a\u00a0= 1"), "1:2 expected = after a, found the invisible character U+00A0");
   EXPECT_EQ(parsed("\u200ba = 1"), "1:1 expected a key, found the invisible character U+200B");
+  EXPECT_EQ(parsed("[a]\u00a0"), "1:4 unexpected invisible character U+00A0 at the end of the line");
   EXPECT_EQ(parsed("n\u0430me = 1"), "1:2 '\u0430' (U+0430) is not an ASCII letter");
   EXPECT_EQ(parsed("[ip\u043eib]"), "1:4 '\u043e' (U+043E) is not an ASCII letter");
   EXPECT_EQ(parsed("a. = 1"), "1:4 there is no key before =");
