@@ -102,7 +102,8 @@ class Version1 {
                                           called, item.text));
       }
     }
-    if (const auto* link = node.find("vlan_link"); link != nullptr && claims_.knows(link->text))
+    if (const auto* link = node.find("vlan_link");
+        link != nullptr && (claims_.knows(link->text) || ours_.contains(link->text)))
       return claims_.miss(
           node.place(),
           fmt::format("{} is over {}: VLANs cannot be expressed in the document", called, link->text));
@@ -141,7 +142,9 @@ class Version1 {
       claims_.pass(keeps->place(),
                    "keep_configuration: concerns the network manager that cloud-init writes for");
     keys.usual("wakeonlan", "no");
-    keys.pass({"type", "params", "optional"});
+    if (const auto* optional = keys.take("optional"); optional != nullptr)
+      claims_.pass(optional->place(), "optional: concerns whether the boot waits for the interface");
+    keys.pass({"type"});
     keys.finish(out.name);
     place_search(out);
     settle(out);

@@ -13,6 +13,7 @@
 #include "foreign/import/boot/script_modules.hpp"
 #include "foreign/import/formats.hpp"
 #include "foreign/import/managers/ifupdown_hooks.hpp"
+#include "foreign/import/managers/ifupdown_keys.hpp"
 #include "foreign/import/managers/ifupdown_sources.hpp"
 #include "foreign/inet.hpp"
 #include "foreign/syntax/shell_loops.hpp"
@@ -146,41 +147,42 @@ class Interfaces {
     const auto word = words.front();
     if (word == "auto" || word.starts_with("allow-")) {
       inside = false;
+      // Of the classes of allow-, udev brings up "hotplug", and nothing of ifupdown's the others.
+      const bool at_boot = word == "auto" || word == "allow-auto" || word == "allow-hotplug";
       for (std::size_t at = 1; at < words.size(); ++at) {
-        started_.insert(without_label(words[at]));
+        if (at_boot) started_.insert(without_label(words[at]));
         mapped(words[at], where);
       }
       claims_.took(where);
+      if (!at_boot)
+        claims_.pass(where, fmt::format("{}: brings up no interface at boot, only `ifup --allow={}` does",
+                                        word, word.substr(word.find('-') + 1)));
     } else if (word == "iface") {
       // ifupdown2 and ifupdown-ng take a stanza without family and method: both are in its lines.
       const bool newer = words.size() == 2 || (words.size() == 4 && words[2] == "inherits");
       inside = words.size() >= 4 || newer;
-      if (newer) {
+      if (inside) {
         mapped(words[1], where);
-        stanzas_.push_back({without_label(words[1]),
-                            "",
-                            "static",
-                            std::string(words.size() == 4 ? words[3] : std::string_view()),
-                            where,
-                            {},
-                            {}});
-      } else if (inside) {
-        mapped(words[1], where);
-        const bool heir = words.size() >= 6 && words[4] == "inherits";
-        stanzas_.push_back({without_label(words[1]),
-                            std::string(words[2]),
-                            std::string(words[3]),
-                            std::string(heir ? words[5] : std::string_view()),
-                            where,
-                            {},
-                            {}});
+        const auto inherits = newer ? 2U : 4U;
+        const bool heir = words.size() >= inherits + 2 && words[inherits] == "inherits";
+        stanzas_.push_back({.name = without_label(words[1]),
+                            .family = std::string(newer ? std::string_view() : words[2]),
+                            .method = std::string(newer ? std::string_view("static") : words[3]),
+                            .heir_of = std::string(heir ? words[inherits + 1] : std::string_view()),
+                            .where = where,
+                            .lines = {},
+                            .hooks = {}});
       } else {
         claims_.miss(where, "iface needs a name, a family and a method");
       }
     } else if (word == "source" || word == "source-directory") {
       inside = false;
       sources_.add(where, words, files_, claims_);
-    } else if (inside && word != "mapping") {
+    } else if (word == "no-auto-down" || word == "no-scripts") {
+      inside = false;
+      claims_.took(where);
+      claims_.pass(where, fmt::format("{}: concerns ifup and ifdown alone", word));
+    } else if (inside && word != "mapping" && word != "rename" && word != "template") {
       auto& stanza = stanzas_.back();
       const auto rest = base::trim(base::trim(whole).substr(word.size()));
       if (is_hook(word)) {
@@ -323,15 +325,28 @@ class Interfaces {
                                                length ? length : class_length(address.value))
                                  : fmt::format("method {} takes no address", stanza.method));
     }
-    if (const auto gateway = keys.take("gateway")) {
-      report(*gateway, takes_them ? set_gateway(inet, family, gateway->value)
-                                  : fmt::format("method {} takes no gateway", stanza.method));
+    if (const auto gateway = keys.take("gateway"); gateway && !takes_them) {
+      report(*gateway, fmt::format("method {} takes no gateway", stanza.method));
+    } else if (gateway) {
+      const auto metric = keys.take("metric");
+      report(*gateway,
+             metric && metric->value != "0"
+                 ? add_route_words(inet, family,
+                                   fmt::format("default via {} metric {}", gateway->value, metric->value))
+                 : set_gateway(inet, family, gateway->value));
     }
-    // Addresses of routers beside those of the stanza (interfaces(5)).
-    if (six && takes_them && keys.flag("autoconf") == true) inet.method = InetMethod::kAuto;
+    if (six) take_autoconf(keys, stanza, inet);
     keys.mark(out, six ? "ipv6.addresses" : "ipv4.addresses", "address");
     keys.mark(out, six ? "ipv6.gateway" : "ipv4.gateway", "gateway");
-    common(keys, out);
+    take_of_every_sort(keys, out, claims_);
+  }
+
+  /// Addresses of routers, beside those of the stanza or of a DHCP server (interfaces(5)).
+  static void take_autoconf(Keys& keys, const Stanza& stanza, Inet& inet) {
+    const auto autoconf = keys.flag("autoconf");
+    if (stanza.method == "static" && autoconf == true) inet.method = InetMethod::kAuto;
+    if ((stanza.method == "dhcp" && autoconf == false) || (stanza.method == "manual" && autoconf == true))
+      keys.refuse("autoconf");
   }
 
   /// A stanza of ifupdown2 or ifupdown-ng, which says the family by each address.
@@ -373,45 +388,7 @@ class Interfaces {
         report(*word, fmt::format("{} is not supported", word->value));
       }
     }
-    common(keys, out);
-  }
-
-  /// The common parts of stanzas of every sort.
-  void common(Keys& keys, Interface& out) {
-    if (const auto mtu = keys.number("mtu", model::kMtuConnectedMax)) out.mtu = mtu;
-    keys.mark(out, "mtu", "mtu");
-    for (const auto& servers : keys.take_all("dns-nameservers")) {
-      for (const auto server : words_of(servers.value)) {
-        if (const auto why = add_server(out, server); !why.empty()) keys.wrong(servers, why);
-      }
-    }
-    for (const auto* key : {"dns-search", "dns-domain"}) {
-      for (const auto& search : keys.take_all(key)) add_search(out, search.value);
-    }
-    // The address that the interface is to have; its end is the port's GUID, which the kernel does not
-    // change.
-    if (const auto address = keys.take("hwaddress")) {
-      const auto words = words_of(address->value);
-      const auto guid = guid_of_address(words.empty() ? "" : words.back());
-      if (guid) {
-        out.guid = *guid;
-      } else {
-        keys.wrong(*address, guid.error().message);
-      }
-    }
-    // Of ifupdown2, whose module "address" has the gateway in the table of the VRF.
-    if (const auto vrf = keys.take("vrf")) {
-      keys.wrong(*vrf, fmt::format("{}: {}", vrf->value, kVrf));
-      if (drop_routes_of_vrf(out)) claims_.miss(keys.place(*vrf), std::string(kVrfRoutes));
-    }
-    // Temporary addresses are made of a router's prefixes only. An interface with method = "auto" takes its
-    // advertisements, another one does not.
-    const bool six = out.ipv6.method == InetMethod::kAuto;
-    if (six) keys.usual("privext", "0");
-    keys.usual("accept_ra", six ? "1" : "0");
-    if (keys.peek("dad-attempts") == "0") keys.refuse("dad-attempts");  // nodad
-    keys.pass({"network", "broadcast", "autoconf", "dad-attempts", "privext", "alias", "requires"});
-    keys.finish();
+    take_of_every_sort(keys, out, claims_);
   }
 
   std::span<const File> files_;

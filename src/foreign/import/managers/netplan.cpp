@@ -71,8 +71,13 @@ class Device {
     servers();
     overrides("dhcp4-overrides", out_.ipv4);
     overrides("dhcp6-overrides", out_.ipv6);
+    overrides("ra-overrides", out_.ipv6);
     for (const auto* key : {"ipv6-privacy", "wakeonlan"}) keys_.usual(key, "no");
-    keys_.pass({"optional", "critical", "dhcp-identifier", "optional-addresses", "ignore-carrier"});
+    for (const auto* key :
+         {"optional", "critical", "dhcp-identifier", "optional-addresses", "ignore-carrier"}) {
+      if (const auto* node = keys_.take(key); node != nullptr)
+        claims_.pass(node->place(), fmt::format("{}: concerns the renderer, not the interface", key));
+    }
     keys_.finish(member_.key);
     place_search(out_);
     settle(out_);
@@ -97,7 +102,11 @@ class Device {
         keys_.wrong(*node, guid.error().message);
       }
     }
-    if (is_pattern(name) && address.empty()) {
+    if (name.empty() && address.empty()) {
+      out_.broken = true;
+      keys_.wrong(*node,
+                  "match: without name and macaddress it may be several interfaces; write each by its name");
+    } else if (is_pattern(name) && address.empty()) {
       out_.broken = true;
       keys_.wrong(*node,
                   fmt::format("match: name: {} may be several interfaces; write each by its name", name));
@@ -150,7 +159,11 @@ class Device {
     YamlKeys inner(*node, claims_);
     for (const auto* option : {"use-dns", "use-routes", "use-mtu"}) inner.usual(option, "yes");
     inner.usual("use-domains", "no");
-    inner.pass({"use-ntp", "use-hostname", "send-hostname", "hostname"});
+    for (const auto* option : {"use-ntp", "use-hostname", "send-hostname", "hostname"}) {
+      if (const auto* value = inner.take(option); value != nullptr)
+        claims_.pass(value->place(),
+                     fmt::format("{}: {}: concerns the host, not the interface", key, option));
+    }
     inner.finish(key);
   }
 
@@ -180,7 +193,11 @@ class Device {
       const auto metric = route.number("metric", 0xffffffffU), table = route.number("table", 0xffffffffU);
       const auto wrong = wrong_type(route.text("type"));
       route.usual("on-link", "no");
-      route.pass({"scope"});
+      // The kernel's own choice, and netplan's.
+      if (const auto scope = route.text("scope");
+          !scope.empty() && scope != "global" && (scope != "link" || !via.empty()))
+        route.wrong(*route.take("scope"),
+                    fmt::format("routes: scope: {}: cannot be expressed in the document", scope));
       for (const auto* key : {"mtu", "congestion-window", "advertised-receive-window", "advertised-mss"}) {
         if (const auto* node = route.take(key); node != nullptr)
           route.wrong(*node, fmt::format("routes: {}: {}", key, kRouteOption));
@@ -324,8 +341,8 @@ void parse_netplan_network(const YamlNode& network, Claims& claims) {
       }
     }
   }
-  for (const auto* other :
-       {"bonds", "bridges", "vlans", "wifis", "modems", "tunnels", "vrfs", "dummy-devices"}) {
+  for (const auto* other : {"bonds", "bridges", "vlans", "wifis", "modems", "tunnels", "vrfs",
+                            "dummy-devices", "virtual-ethernets"}) {
     if (const auto* node = keys.take(other)) parse_others(other, *node, ours, claims);
   }
   if (const auto* profiles = keys.take("nm-devices")) parse_profiles(*profiles, claims);
