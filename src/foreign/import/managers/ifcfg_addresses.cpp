@@ -84,7 +84,7 @@ void parse_ifcfg_alias(const File& file, Interface& into, Claims& claims) {
   }
   read_ifcfg_addresses(keys, into.ipv4, claims);
   keys.pass({"DEVICE", "TYPE", "NAME", "UUID", "BOOTPROTO", "ONBOOT", "NM_CONTROLLED", "USERCTL", "NETWORK",
-             "BROADCAST"});
+             "BROADCAST", "ARPCHECK", "ARPUPDATE", "ARPING_WAIT", "ACD_TIMEOUT"});
   keys.finish();
 }
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <string_view>
 
 #include "base/text.hpp"
 #include "foreign/import/formats.hpp"
@@ -33,6 +34,13 @@ std::string spelled_address(const std::string& text) {
   }
   return out;
 }
+
+/// Words for RFC 7217 (nm-settings-nmcli(5)); "default", 2, and "default-or-eui64", 3, leave the choice to
+/// others.
+bool names_stable_address(std::string_view mode) { return mode == "stable-privacy" || mode == "1"; }
+
+constexpr std::string_view kKernelAddresses =
+    "without NetworkManager the kernel derives the IPv6 addresses from the GUID, so they may change";
 
 /// [proxy] as it is without one.
 bool has_no_proxy(const Group& group) {
@@ -319,6 +327,10 @@ class Keyfile {
       inet.method = kept;
     }
     habits(keys, inet);
+    if (inet.method == InetMethod::kAuto || inet.method == InetMethod::kLinkLocal) {
+      if (const auto made = keys.take("addr-gen-mode"); made && names_stable_address(made->value))
+        claims_.pass(keys.place(*made), fmt::format("addr-gen-mode: {}: {}", made->value, kKernelAddresses));
+    }
     keys.pass({"may-fail", "addr-gen-mode", "dhcp-timeout"});
     keys.finish();
   }
