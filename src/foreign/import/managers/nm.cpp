@@ -35,8 +35,8 @@ std::string spelled_address(const std::string& text) {
   return out;
 }
 
-/// Words for RFC 7217 (nm-settings-nmcli(5)); "default", 2, and "default-or-eui64", 3, leave the choice to
-/// others.
+/// Addresses of RFC 7217 (nm-settings-nmcli(5)); "default-or-eui64", 2, and "default", 3, leave the choice to
+/// NetworkManager.conf and the host.
 bool names_stable_address(std::string_view mode) { return mode == "stable-privacy" || mode == "1"; }
 
 constexpr std::string_view kKernelAddresses =
