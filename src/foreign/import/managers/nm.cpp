@@ -327,12 +327,16 @@ class Keyfile {
       inet.method = kept;
     }
     habits(keys, inet);
-    if (inet.method == InetMethod::kAuto || inet.method == InetMethod::kLinkLocal) {
-      if (const auto made = keys.take("addr-gen-mode"); made && names_stable_address(made->value))
-        claims_.pass(keys.place(*made), fmt::format("addr-gen-mode: {}: {}", made->value, kKernelAddresses));
-    }
+    tell_stable_address(keys, inet);
     keys.pass({"may-fail", "addr-gen-mode", "dhcp-timeout"});
     keys.finish();
+  }
+
+  void tell_stable_address(Keys& keys, const Inet& inet) {
+    if (inet.method != InetMethod::kAuto && inet.method != InetMethod::kLinkLocal) return;
+    const auto mode = keys.take("addr-gen-mode");
+    if (mode && names_stable_address(mode->value))
+      claims_.pass(keys.place(*mode), fmt::format("addr-gen-mode: {}: {}", mode->value, kKernelAddresses));
   }
 
   void take_method(Keys& keys, const Item& method, const std::string& section, Inet& inet, Family family) {
