@@ -83,8 +83,11 @@ void parse_ifcfg_alias(const File& file, Interface& into, Claims& claims) {
     return;
   }
   read_ifcfg_addresses(keys, into.ipv4, claims);
+  // BOOTPROTO=none without an address of its own.
+  if (into.ipv4.method == model::InetMethod::kDisabled && !into.ipv4.addresses.empty())
+    into.ipv4.method.reset();
   keys.pass({"DEVICE", "TYPE", "NAME", "UUID", "BOOTPROTO", "ONBOOT", "NM_CONTROLLED", "USERCTL", "NETWORK",
-             "BROADCAST"});
+             "BROADCAST", "ARPCHECK", "ARPUPDATE", "ARPING_WAIT", "ACD_TIMEOUT"});
   keys.finish();
 }
 

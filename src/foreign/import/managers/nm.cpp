@@ -6,6 +6,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <string_view>
 
 #include "base/text.hpp"
 #include "foreign/import/formats.hpp"
@@ -33,6 +34,13 @@ std::string spelled_address(const std::string& text) {
   }
   return out;
 }
+
+/// Addresses of RFC 7217 (nm-settings-nmcli(5)); "default-or-eui64", 2, and "default", 3, leave the choice to
+/// NetworkManager.conf and the host.
+bool names_stable_address(std::string_view mode) { return mode == "stable-privacy" || mode == "1"; }
+
+constexpr std::string_view kKernelAddresses =
+    "without NetworkManager the kernel derives the IPv6 addresses from the GUID, so they may change";
 
 /// [proxy] as it is without one.
 bool has_no_proxy(const Group& group) {
@@ -319,8 +327,16 @@ class Keyfile {
       inet.method = kept;
     }
     habits(keys, inet);
+    tell_stable_address(keys, inet);
     keys.pass({"may-fail", "addr-gen-mode", "dhcp-timeout"});
     keys.finish();
+  }
+
+  void tell_stable_address(Keys& keys, const Inet& inet) {
+    if (inet.method != InetMethod::kAuto && inet.method != InetMethod::kLinkLocal) return;
+    const auto mode = keys.take("addr-gen-mode");
+    if (mode && names_stable_address(mode->value))
+      claims_.pass(keys.place(*mode), fmt::format("addr-gen-mode: {}: {}", mode->value, kKernelAddresses));
   }
 
   void take_method(Keys& keys, const Item& method, const std::string& section, Inet& inet, Family family) {

@@ -50,6 +50,8 @@ class WickedXml {
     if (port == nullptr && child == nullptr && !is_known(node)) return other(node);
     YamlKeys keys(node, claims_);
     keys.pass({"name", "@origin", "@uuid", "description"});
+    if (const auto* sort = node.find("link-type"); sort != nullptr && sort->text.starts_with("infiniband"))
+      keys.pass({"link-type"});
     if (child != nullptr && !of_child(keys)) return;
     if (const auto* infiniband = keys.mapping("infiniband")) of_port(*infiniband);
     if (const auto* link = keys.mapping("link")) of_link(*link);
