@@ -163,7 +163,9 @@ void Controller::came(const system::Event& event) {
   }
   // Those of handles may be among them.
   if (event.overflowed == system::Event::Queue::kInotify) touched("");
-  reconciler_.woken(wake_of(event), Loop::now());
+  const auto wake = wake_of(event);
+  if (wake == Wake::kApply) lost_records_.forget();  // the apply that is due gives way at once
+  reconciler_.woken(wake, Loop::now());
 }
 
 void Controller::touched(const std::string& handle) {
@@ -266,6 +268,7 @@ void Controller::plan_next() {
   unwritten_timer_.reset();
   if (!ready_ || running_ || stopping_) return;
   auto due = reconciler_.due();
+  if (due && again_ == Occasion::kLoss) due = lost_records_.not_before(*due);
   // A rollback of an unconfirmed apply does not wait for a run that ends after the deadline.
   if (const auto expiry = expiry_.due();
       due && expiry && std::max(*due, Loop::now()) >= *expiry - Expiry::kAhead)
@@ -320,9 +323,14 @@ void Controller::note_loss(const Job& job, const Outcome& outcome) {
   const bool is_lost = !outcome.status.contains("last") &&
                        !outcome.status.value("degraded", std::vector<std::string>()).empty();
   if (job.verb != Job::Verb::kHold || before == 0 || held_ != 0 || !is_lost) return;
+  const auto now = Loop::now();
+  const auto wait = lost_records_.found(now) - now;
+  const auto when = wait > milliseconds(0)
+                        ? fmt::format(" in {} s", std::chrono::ceil<std::chrono::seconds>(wait).count())
+                        : std::string();
   log(LOG_WARNING, Message::kTrouble,
-      fmt::format("the record of generation {} is lost: the configuration is applied, as at a start",
-                  before));
+      fmt::format("the record of generation {} is lost: the configuration is applied{}, as at a start",
+                  before, when));
   again_ = Occasion::kLoss;
   tries_ = 0;
   applied_then_ = applied_mark(*files_, mark_path_);

@@ -15,6 +15,7 @@
 #include "daemon/health.hpp"
 #include "daemon/jobs/expiry.hpp"
 #include "daemon/jobs/jobs.hpp"
+#include "daemon/jobs/lost_records.hpp"
 #include "daemon/jobs/marker.hpp"
 #include "daemon/jobs/outcome.hpp"
 #include "daemon/jobs/settled_file.hpp"
@@ -92,6 +93,7 @@ class Controller {
   Expiry expiry_;
   Audit audit_;
   Unwritten unwritten_;
+  LostRecords lost_records_;
   std::unique_ptr<system::Files> files_;
   SettledFile settled_;
   Refusal refusal_;

@@ -208,29 +208,6 @@ TEST_F(ControllerTest, TheFirstRunsLookCloselyUntilOneHas) {
   EXPECT_THAT(jobs[3], HasSubstr(R"("closely":null)"));
 }
 
-/// An apply of which something failed, so that a hold follows, which finds `status`.
-std::string then_a_hold_finds(const std::string& status) {
-  return "if [ $verb = " + kHold + " ]; then status='" + status +
-         "'; elif [ $(wc -l <\"$here/verbs\") = 1 ]; then cat \"$here/partly\"; exit 0; fi\n";
-}
-
-TEST_F(ControllerTest, WhereAHoldFindsTheRecordsLostTheConfigurationIsApplied) {
-  model::Report report;
-  report.exit = model::Exit::kUndone;
-  report.resources = {{.key = {"ipoib", "g"}, .label = "ib0", .status = model::Status::kFailed}};
-  tree.put("/partly", fmt::format(R"({{"exit":3,"report":{},"status":{{"active":1}}}})",
-                                  core::report_json(report).dump()) +
-                          "\n");
-  play(then_a_hold_finds(R"({"active":0,"degraded":["/var/lib/rdma-configd: Not a directory"]})"));
-  controller.start();
-  when_started(3, [this] { controller.stop(); });
-  EXPECT_EQ(run(), 0);
-  EXPECT_THAT(verbs(), ElementsAre(kApply, kHold, kApply));
-  const auto jobs = asked();
-  ASSERT_THAT(jobs, SizeIs(3));
-  EXPECT_THAT(jobs[2], AllOf(HasSubstr(R"("by_itself":true)"), HasSubstr(R"("what":"event")")));
-}
-
 /// The apply ends before it knows of any resource, though no worker died.
 class ControllerInVainTest : public ControllerTest {
  protected:
