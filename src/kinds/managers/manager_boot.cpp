@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/text.hpp"
 #include "kinds/host/unit_boot.hpp"
 #include "kinds/units.hpp"
 
@@ -24,16 +26,46 @@ ManagerUnits network_manager_units() {
   return {"NetworkManager.service", {"NetworkManager-wait-online.service"}};
 }
 
+namespace {
+
+constexpr std::string_view kWithout =
+    "so the interfaces that it configures have no addresses after the next boot";
+constexpr const char* kNetworkManagerState = "/var/lib/NetworkManager/NetworkManager.state";
+
+/// The first resource of a kind that is to be configured; nullptr: none is.
+const Desired* first_configured(std::string_view kind, const std::vector<Desired>& desired) {
+  const auto first = std::find_if(desired.begin(), desired.end(), [&](const Desired& resource) {
+    return resource.key.kind == kind && !resource.ignore && !resource.settings.empty();
+  });
+  return first == desired.end() ? nullptr : &*first;
+}
+
+/// The number of the line NetworkingEnabled=false in the section [main]; 0: NetworkManager is switched on.
+int line_that_switches_off(std::string_view text) {
+  std::string_view section;
+  int number = 0, found = 0;
+  for (const auto raw : base::split(text, '\n')) {
+    ++number;
+    const auto line = base::trim(raw);
+    if (line.starts_with('[') && line.ends_with(']')) section = line;
+    const auto equals = line.find('=');
+    if (section != "[main]" || equals == std::string_view::npos) continue;
+    if (base::trim(line.substr(0, equals)) != "NetworkingEnabled") continue;
+    // Of a key that is there twice the last line counts (GKeyFile).
+    const auto value = base::trim(line.substr(equals + 1));
+    found = value == "false" || value == "0" ? number : 0;
+  }
+  return found;
+}
+
+}  // namespace
+
 void warn_of_manager_at_boot(std::string_view kind, const ManagerUnits& manager,
                              const std::vector<Desired>& desired, World& world,
                              model::Diagnostics& diagnostics) {
   if (world.offline()) return;
-  const auto first = std::find_if(desired.begin(), desired.end(), [&](const Desired& resource) {
-    return resource.key.kind == kind && !resource.ignore && !resource.settings.empty();
-  });
-  if (first == desired.end() || is_enabled_by_document(manager.service, desired)) return;
-  constexpr std::string_view kWithout =
-      "so the interfaces that it configures have no addresses after the next boot";
+  const auto* first = first_configured(kind, desired);
+  if (first == nullptr || is_enabled_by_document(manager.service, desired)) return;
   if (const auto place = mask_at_boot(manager.service, world.host().files); !place.empty()) {
     diagnostics.push_back({Severity::kWarning,
                            first->where,
@@ -61,6 +93,22 @@ void warn_of_manager_at_boot(std::string_view kind, const ManagerUnits& manager,
        fmt::format("{0}`systemctl enable {1}`, or choose another backend for its ports",
                    masked ? fmt::format("`systemctl unmask {}`, then ", manager.service) : std::string(),
                    manager.service),
+       {}});
+}
+
+void warn_of_networking_off(std::string_view kind, const std::vector<Desired>& desired, World& world,
+                            model::Diagnostics& diagnostics) {
+  if (world.offline()) return;
+  const auto* first = first_configured(kind, desired);
+  if (first == nullptr) return;
+  const auto text = world.host().files.read(kNetworkManagerState);
+  const int line = text && *text ? line_that_switches_off(**text) : 0;
+  if (line == 0) return;
+  diagnostics.push_back(
+      {Severity::kWarning,
+       first->where,
+       fmt::format("{}:{} switches NetworkManager off, {}", kNetworkManagerState, line, kWithout),
+       "`nmcli networking on`, or choose another backend for its ports",
        {}});
 }
 

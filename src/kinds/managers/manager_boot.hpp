@@ -27,4 +27,9 @@ void warn_of_manager_at_boot(std::string_view kind, const ManagerUnits& manager,
                              const std::vector<model::Desired>& desired, World& world,
                              model::Diagnostics& diagnostics);
 
+/// Warns once if resources of this kind are configured but `nmcli networking off` has switched NetworkManager
+/// off, which lasts over boots: it activates no profile then. Source: nm-config.c (state_new_from_file()).
+void warn_of_networking_off(std::string_view kind, const std::vector<model::Desired>& desired, World& world,
+                            model::Diagnostics& diagnostics);
+
 }  // namespace rdmacfg::kinds

@@ -204,6 +204,7 @@ class NmProfileKind final : public Kind, public AwaitsKernel, public ClearsAway,
     }
     warn_of_foreign_profiles(desired, world, diagnostics);
     warn_of_manager_at_boot(kNmProfileKind, network_manager_units(), desired, world, diagnostics);
+    warn_of_networking_off(kNmProfileKind, desired, world, diagnostics);
   }
 
   Result<void> prepare(std::span<Change*> changes, World& world) const override {

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -80,18 +81,34 @@ std::string written_after(system::Files& files, const std::vector<std::string>& 
   return {};
 }
 
-/// The first entry in each opensm.conf, of those with no entry that differs.
+/// Whether OpenSM is restarted when a file of the document is written (OpensmFileKind::prepare()).
+bool restarts_its_readers(const Desired& file, OpensmLayout layout) {
+  const auto* side = opensm_side_file(OpensmOwner::of(file.key.id).option);
+  return side != nullptr && !file.ignore && (side->at_start || layout != OpensmLayout::kDebian);
+}
+
+bool any_setting_differs(const Desired& resource, const Observed* now) {
+  return std::any_of(resource.settings.begin(), resource.settings.end(), [&](const auto& setting) {
+    return now == nullptr || model::value_of(now->settings, setting.first) != setting.second;
+  });
+}
+
+/// The first entry in each opensm.conf, of those with no entry that differs, and no file whose change
+/// restarts OpenSM.
 std::map<Owner, const Desired*> settled_entries(std::span<const Desired> desired,
-                                                std::span<const Observed> observed) {
+                                                std::span<const Observed> observed, OpensmLayout layout) {
   std::map<model::Key, const Observed*> now;
   for (const auto& resource : observed) now.emplace(resource.key, &resource);
   std::map<Owner, const Desired*> out;
   std::set<Owner> differ;
   for (const auto& resource : desired) {
-    if (resource.key.kind != "opensm_option") continue;
     const auto owner = OpensmOwner::of(resource.key.id).port;
-    out.emplace(owner, &resource);
     const auto at = now.find(resource.key);
+    if (resource.key.kind == "opensm_file" && restarts_its_readers(resource, layout) &&
+        any_setting_differs(resource, at == now.end() ? nullptr : at->second))
+      differ.insert(owner);
+    if (resource.key.kind != "opensm_option") continue;
+    out.emplace(owner, &resource);
     if (at == now.end() ||
         model::value_of(at->second->settings, "value") != model::value_of(resource.settings, "value"))
       differ.insert(owner);
@@ -134,9 +151,9 @@ class ConfOfPort {
 
 void warn_of_earlier_start(std::span<const Desired> desired, std::span<const Observed> observed,
                            const std::string& folder, const World& world, model::Diagnostics& diagnostics) {
-  const auto entries = settled_entries(desired, observed);
-  if (entries.empty()) return;
   auto& host = world.host();
+  const auto entries = settled_entries(desired, observed, observe_opensm_layout(host.files));
+  if (entries.empty()) return;
   const auto ports = infiniband_ports(world);
   const auto units = observe_opensm_units(host, ports);
   if (!units) return;

@@ -60,6 +60,28 @@ std::string said_of_next_boot(const std::string& units, const std::string& gener
   return {};
 }
 
+/// `nmcli networking off` lasts over boots.
+TEST(NmProfile, AManagerThatIsSwitchedOffIsNamed) {
+  const auto said_with = [](const char* state) {
+    const auto kernel =
+        host_with_profiles("\"NetworkManager.service\": {\"running\": true, \"enabled\": true}");
+    kernel->files.content["/var/lib/NetworkManager/NetworkManager.state"] = state;
+    auto host = kernel->host();
+    std::string said;
+    for (const auto& diagnostic : core::diff(profile_document(), host).diagnostics) {
+      if (diagnostic.hint.starts_with("`nmcli networking on`")) said += diagnostic.message;
+    }
+    return said;
+  };
+  EXPECT_EQ(
+      said_with("[main]\nNetworkingEnabled=false\nWirelessEnabled=true\n"),
+      "/var/lib/NetworkManager/NetworkManager.state:2 switches NetworkManager off, so the interfaces that "
+      "it configures have no addresses after the next boot");
+  EXPECT_EQ(said_with("[main]\nNetworkingEnabled=true\nWirelessEnabled=false\n"), "");
+  EXPECT_EQ(said_with("[main]\nNetworkingEnabled=false\nNetworkingEnabled=true\n"), "");
+  EXPECT_EQ(said_with("[other]\nNetworkingEnabled=false\n"), "");
+}
+
 TEST(NmProfile, AManagerThatDoesNotStartAtBootIsNamed) {
   const std::string unit = "\"NetworkManager.service\": {\"running\": true, ";
   EXPECT_EQ(
