@@ -137,7 +137,7 @@ TEST(LinkListTest, AnInterruptedListIsNotWhole) {
   EXPECT_EQ(take(part(NLM_F_DUMP_INTR)), State::kUnderWay);
   EXPECT_EQ(take(part(0)), State::kUnderWay);
   EXPECT_EQ(take(done(0)), State::kTorn);
-  EXPECT_EQ(take(done(0)), State::kWhole) << "the next list begins anew";
+  EXPECT_EQ(take(done(0)), State::kWhole) << "an interruption concerns one list";
   EXPECT_EQ(take(done(-EINTR)), State::kTorn) << "the kernel gave up";
   EXPECT_EQ(take(link(RTM_NEWLINK, kIb0, ARPHRD_INFINIBAND, "ib0")), State::kUnderWay);
 }
