@@ -59,7 +59,8 @@ class LinkEvents final : public EventSource {
         const auto& header = *reinterpret_cast<const nlmsghdr*>(buffer_.data() + at);
         if (header.nlmsg_len < sizeof(nlmsghdr) || header.nlmsg_len > size - at) break;
         auto what = filter_.take(header);
-        if (header.nlmsg_type == NLMSG_DONE || header.nlmsg_type == NLMSG_ERROR) what = list_ended(header);
+        const auto state = list_.take(header);
+        if (state != detail::LinkList::State::kUnderWay) what = list_ended(state);
         if (what && (events.empty() || events.back().what != *what))
           events.push_back({Event::Sort::kLink, std::move(*what)});
         at += (header.nlmsg_len + 3U) & ~std::size_t{3};
@@ -83,10 +84,10 @@ class LinkEvents final : public EventSource {
  private:
   /// Until a list is complete that was asked for after an overrun, addresses and routes of an interface that
   /// came meanwhile were passed over.
-  std::optional<std::string> list_ended(const nlmsghdr& header) {
-    const bool whole = header.nlmsg_type == NLMSG_DONE;
+  std::optional<std::string> list_ended(detail::LinkList::State state) {
+    const bool whole = state == detail::LinkList::State::kWhole;
     listing_ = false;
-    if (!whole) relist_ = true;  // refused (EBUSY): asked for again
+    if (!whole) relist_ = true;  // interrupted, or refused (EBUSY): asked for again
     return whole && std::exchange(again_, false) ? std::optional<std::string>("interfaces") : std::nullopt;
   }
 
@@ -95,6 +96,7 @@ class LinkEvents final : public EventSource {
   bool relist_ = false;   ///< a list is needed: interfaces may have come that nothing told of
   bool again_ = false;    ///< the list that is under way is such a one
   detail::LinkFilter filter_;
+  detail::LinkList list_;
   alignas(nlmsghdr) std::array<char, 65536> buffer_{};
 };
 

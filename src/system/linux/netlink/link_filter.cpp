@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 
 #include <cstdint>
+#include <utility>
 
 #include "system/linux/netlink/netlink_message.hpp"
 
@@ -77,6 +78,16 @@ bool LinkFilter::concerns_route(const nlmsghdr& header) const {
   }
   const auto index = route->attributes.number<std::uint32_t>(RTA_OIF);
   return index && ours_.contains(static_cast<int>(*index));
+}
+
+LinkList::State LinkList::take(const nlmsghdr& header) {
+  constexpr unsigned kPartInterrupted = NLM_F_MULTI | NLM_F_DUMP_INTR;
+  if ((header.nlmsg_flags & kPartInterrupted) == kPartInterrupted) interrupted_ = true;
+  if (header.nlmsg_type != NLMSG_DONE && header.nlmsg_type != NLMSG_ERROR) return State::kUnderWay;
+  const auto end = Parsed<int>::of(header);
+  const bool refused = header.nlmsg_type == NLMSG_ERROR || (end && end->family < 0);
+  const bool interrupted = std::exchange(interrupted_, false);
+  return refused || interrupted ? State::kTorn : State::kWhole;
 }
 
 }  // namespace rdmacfg::system::detail

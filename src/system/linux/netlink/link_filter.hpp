@@ -32,4 +32,17 @@ class LinkFilter {
   std::set<int> ours_;  ///< indexes of IPoIB interfaces
 };
 
+/// The answer to a dump of the interfaces, message by message.
+class LinkList {
+ public:
+  enum class State { kUnderWay, kWhole, kTorn };
+
+  /// kTorn: the list has ended, and interfaces may be missing from it. Others came or went meanwhile
+  /// (NLM_F_DUMP_INTR), or the kernel gave up. Notifications do not change it.
+  State take(const nlmsghdr& header);
+
+ private:
+  bool interrupted_ = false;
+};
+
 }  // namespace rdmacfg::system::detail

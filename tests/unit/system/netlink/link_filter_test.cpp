@@ -7,6 +7,9 @@
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
 
+#include <cerrno>
+#include <cstdint>
+
 #include "system/linux/netlink/netlink_message.hpp"
 
 namespace rdmacfg::system::detail {
@@ -117,6 +120,26 @@ TEST_F(LinkFilterTest, WhatIsCutOffIsNoMatter) {
     header.nlmsg_len = sizeof header;
     EXPECT_FALSE(filter.take(header));
   }
+}
+
+/// NLM_F_DUMP_INTR: netlink(7) and nl_dump_check_consistent() of the kernel. A list may lack interfaces that
+/// were next to one that went meanwhile.
+TEST(LinkListTest, AnInterruptedListIsNotWhole) {
+  using State = LinkList::State;
+  LinkList list;
+  const auto take = [&list](const Message& message) { return list.take(*message.header()); };
+  const auto part = [](std::uint16_t flags) {
+    return link(RTM_NEWLINK, kIb0, ARPHRD_INFINIBAND, "ib0", static_cast<std::uint16_t>(NLM_F_MULTI | flags));
+  };
+  const auto done = [](int status) { return Message(NLMSG_DONE, NLM_F_MULTI, status, ""); };
+  EXPECT_EQ(take(part(0)), State::kUnderWay);
+  EXPECT_EQ(take(done(0)), State::kWhole);
+  EXPECT_EQ(take(part(NLM_F_DUMP_INTR)), State::kUnderWay);
+  EXPECT_EQ(take(part(0)), State::kUnderWay);
+  EXPECT_EQ(take(done(0)), State::kTorn);
+  EXPECT_EQ(take(done(0)), State::kWhole) << "an interruption concerns one list";
+  EXPECT_EQ(take(done(-EINTR)), State::kTorn) << "the kernel gave up";
+  EXPECT_EQ(take(link(RTM_NEWLINK, kIb0, ARPHRD_INFINIBAND, "ib0")), State::kUnderWay);
 }
 
 }  // namespace
