@@ -124,7 +124,8 @@ struct Site {
   std::vector<PartitionFact> partitions;
   std::vector<Traffic> traffic;
 
-  /// Collects the facts of a host's document that rules compare across hosts. Hosts are added in order.
+  /// Collects the facts of a host's document that rules compare across hosts. Hosts are added in order, each
+  /// once.
   void add(HostId host, const config::Document& document);
 
   [[nodiscard]] model::Location location(const SourcePosition& spot) const {
