@@ -25,7 +25,7 @@ namespace rdmacfg::fleet {
 
 namespace {
 
-using Membership = PartitionFact::Membership;
+using Membership = PartitionMembers::Membership;
 
 std::string pkey_text(std::uint16_t partition) { return fmt::format("{:#06x}", partition | 0x8000U); }
 
@@ -46,13 +46,13 @@ bool may_be_self(const ManagerPorts& managers, const Interface& interface) {
          ports->second.contains(interface.guid.number);
 }
 
-/// Numbers of rules, by Membership.
-using RuleCounts = std::array<std::size_t, 3>;
+/// Numbers of lists of members, by Membership.
+using MembershipCounts = std::array<std::size_t, 3>;
 
-/// Rules that name a port.
+/// Lists that name a port.
 struct NamedPort {
   Membership best = Membership::kNone;
-  RuleCounts by_all{};  ///< by what these rules give all other ports
+  MembershipCounts by_all{};  ///< by what these lists give all other ports
 };
 
 /// Subnet managers' rules for one partition, in the order of their hosts, and what they give a port: by an
@@ -62,15 +62,18 @@ class PartitionRules {
   void add(const PartitionFact& rule) {
     list_.push_back(&rule);
     group_mtu_ = std::max(group_mtu_, rule.group_mtu);
-    count(by_all_, rule.all);
-    for (const auto& [port, membership] : rule.ports) {
+    if (!members_.insert(rule.members).second) return;
+    count(by_all_, rule.members->all);
+    for (const auto& [port, membership] : rule.members->ports) {
       auto& named = named_[port];
       named.best = std::max(named.best, membership);
-      count(named.by_all, rule.all);
+      count(named.by_all, rule.members->all);
     }
   }
 
   [[nodiscard]] const std::vector<const PartitionFact*>& list() const { return list_; }
+  /// Of all rules, each once.
+  [[nodiscard]] const std::set<const PartitionMembers*>& members() const { return members_; }
   [[nodiscard]] std::uint32_t group_mtu() const { return group_mtu_; }  ///< the largest
 
   [[nodiscard]] std::span<const PartitionFact* const> of_host(HostId host) const {
@@ -96,14 +99,14 @@ class PartitionRules {
   }
 
  private:
-  static void count(RuleCounts& counts, Membership membership) {
+  static void count(MembershipCounts& counts, Membership membership) {
     ++counts.at(static_cast<std::size_t>(membership));
   }
 
   // Of the default partition each port is a limited member before any rule, and OpenSM's a full one
   // (prtn_make_default() in osm_prtn.c).
   static Membership of_self(const PartitionFact& rule, std::uint64_t port) {
-    const auto best = std::max(rule.of(port), rule.self);
+    const auto best = std::max(rule.members->of(port), rule.members->self);
     return rule.number == kinds::kDefaultPartition && best == Membership::kNone ? Membership::kFull : best;
   }
   [[nodiscard]] Membership of_any_host(std::uint64_t port) const {
@@ -121,24 +124,29 @@ class PartitionRules {
 
   std::vector<const PartitionFact*> list_;
   std::uint32_t group_mtu_ = 0;
-  RuleCounts by_all_{};
+  std::set<const PartitionMembers*> members_;
+  MembershipCounts by_all_{};
   std::unordered_map<std::uint64_t, NamedPort> named_;
 };
 
 /// Whether there is a full member whose port none of these hosts has: a server that the others are to reach.
-bool has_full_member_elsewhere(const std::vector<const PartitionFact*>& rules,
-                               const std::set<std::uint64_t>& ports, const ManagerPorts& managers) {
+bool has_full_member_elsewhere(const PartitionRules& rules, const std::set<std::uint64_t>& ports,
+                               const ManagerPorts& managers) {
   const auto is_elsewhere = [&](std::uint64_t port) { return !ports.contains(port); };
-  return std::any_of(rules.begin(), rules.end(), [&](const PartitionFact* rule) {
-    const auto manager = managers.find(rule->host);
-    const bool full_by_default = rule->number == kinds::kDefaultPartition && rule->all == Membership::kNone &&
-                                 manager != managers.end();
-    return rule->all == Membership::kFull ||
-           (full_by_default && std::any_of(manager->second.begin(), manager->second.end(), is_elsewhere)) ||
-           std::any_of(rule->ports.begin(), rule->ports.end(), [&](const auto& port) {
+  const auto has_full = [&](const PartitionMembers* members) {
+    return members->all == Membership::kFull ||
+           std::any_of(members->ports.begin(), members->ports.end(), [&](const auto& port) {
              return port.second == Membership::kFull && is_elsewhere(port.first);
            });
-  });
+  };
+  const auto full_by_default = [&](const PartitionFact* rule) {
+    if (rule->number != kinds::kDefaultPartition || rule->members->all != Membership::kNone) return false;
+    const auto manager = managers.find(rule->host);
+    return manager != managers.end() &&
+           std::any_of(manager->second.begin(), manager->second.end(), is_elsewhere);
+  };
+  return std::any_of(rules.members().begin(), rules.members().end(), has_full) ||
+         std::any_of(rules.list().begin(), rules.list().end(), full_by_default);
 }
 
 using Rules = std::map<std::uint16_t, PartitionRules>;
@@ -355,7 +363,7 @@ void check_membership(const Site& site, std::vector<Finding>& out) {
            list.by_other_rail, known->second.list(), model::Severity::kWarning);
     for (const auto& [rail, members] : list.members) {
       if (members.others != 0 || members.limited.size() < 2 ||
-          has_full_member_elsewhere(members.rules->list(), ports, managers))
+          has_full_member_elsewhere(*members.rules, ports, managers))
         continue;
       tell("pkey-limited",
            fmt::format("all interfaces in partition {} are limited members: none of them can reach another",

@@ -191,7 +191,9 @@ class Reader {
       out.group_mtu = static_cast<std::uint32_t>(mtu <= kLargestCode ? std::int64_t{128} << mtu : mtu);
     }
     out.how = site_.words.id(how_of(wanted));
-    for (const auto& member : rule.members) out.add(member, rule.defmember);
+    PartitionMembers members;
+    for (const auto& member : rule.members) members.add(member, rule.defmember);
+    out.members = &*site_.members.insert(std::move(members)).first;
     site_.partitions.push_back(std::move(out));
   }
 
@@ -234,7 +236,7 @@ class Reader {
 
 }  // namespace
 
-void PartitionFact::add(const kinds::PartitionMember& member, std::string_view defmember) {
+void PartitionMembers::add(const kinds::PartitionMember& member, std::string_view defmember) {
   const auto word = member.membership.empty() ? defmember : std::string_view(member.membership);
   const auto membership = word == "full" || word == "both" ? Membership::kFull : Membership::kLimited;
   if (member.who == "ALL" || member.who == "ALL_CAS") {
@@ -248,7 +250,7 @@ void PartitionFact::add(const kinds::PartitionMember& member, std::string_view d
   }
 }
 
-PartitionFact::Membership PartitionFact::of(std::uint64_t port) const {
+PartitionMembers::Membership PartitionMembers::of(std::uint64_t port) const {
   const auto named = ports.find(port);
   return named == ports.end() ? all : named->second;
 }
