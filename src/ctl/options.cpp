@@ -7,6 +7,8 @@
 #include <array>
 #include <iterator>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/text.hpp"
@@ -245,6 +247,13 @@ bool prints_names(std::string_view command) {
   return command == "show" || command == "status" || command == "fabric";
 }
 
+/// Whether the rest of the command line is of no use without the option.
+bool is_required(const std::vector<std::string>& words, std::string_view option) {
+  if (option == "--hosts") return std::find(words.begin(), words.end(), "validate") != words.end();
+  return option == "--to" && std::any_of(words.begin(), words.end(),
+                                         [](const std::string& word) { return word.starts_with("--ipoib"); });
+}
+
 /// "--root=" and "--root ''" of a script whose variable is not set; for the former CLI11 takes the next word
 /// for the value. Empty: there is none.
 std::string without_value(const std::vector<std::string>& words, const Parser& parser) {
@@ -256,6 +265,8 @@ std::string without_value(const std::vector<std::string>& words, const Parser& p
     if (!equals && !apart) continue;
     const auto option = equals ? word->substr(0, word->size() - 1) : *word;
     const auto value = parser.value_of(option);
+    if (!value.empty() && is_required(words, option))
+      return fmt::format("{}: is empty; give {}", option, value);
     if (!value.empty()) return fmt::format("{0}: is empty; give {1}, or leave {0} out", option, value);
     if (equals) return option + ": is empty";
   }

@@ -13,7 +13,7 @@ namespace rdmacfg::fleet {
 
 class GrantedMembership {
  public:
-  using Level = PartitionFact::Membership;
+  using Level = PartitionMembers::Membership;
 
   /// The membership of a port: between these two, which are equal unless it is not known which of several
   /// subnet managers serves the port, or which port is SELF.

@@ -236,16 +236,14 @@ class AnswerReader {
     if (defmember == kinds::kBothMemberships) return;  // it has what an option of OpenSM says
     auto members = base::trim(whole.substr(last_line == std::string::npos ? colon + 2 : last_line + 1));
     if (members.ends_with(';')) members.remove_suffix(1);
-    PartitionFact fact;
-    fact.host = host_;
-    fact.number = static_cast<std::uint16_t>(*number & 0x7fffU);
+    PartitionMembers given;
     for (const auto item : base::split(members, ',')) {
       if (base::trim(item).empty()) continue;
       const auto member = kinds::parse_member(base::trim(item));
       if (!member || member->membership == kinds::kBothMemberships) return;
-      fact.add(*member, defmember);
+      given.add(*member, defmember);
     }
-    out_.partitions_[host_].insert_or_assign(fact.number, std::move(fact));
+    out_.partitions_[host_].insert_or_assign(static_cast<std::uint16_t>(*number & 0x7fffU), std::move(given));
   }
 
   void read_device(const Json& device) {

@@ -119,7 +119,7 @@ class HostAnswers {
   }
   [[nodiscard]] const std::map<std::string, PortTables>& tables() const { return tables_; }
   /// Rules of partitions that subnet managers have as their documents say, by host and partition.
-  [[nodiscard]] const std::map<HostId, std::map<std::uint16_t, PartitionFact>>& partitions() const {
+  [[nodiscard]] const std::map<HostId, std::map<std::uint16_t, PartitionMembers>>& partitions() const {
     return partitions_;
   }
   /// Hosts with a P_Key interface that waits for its P_Key, or cannot be made, by partition.
@@ -138,7 +138,7 @@ class HostAnswers {
   std::map<std::pair<Fact, std::string>, Shares<std::string>> facts_;
   std::map<std::pair<std::string, std::string>, Shares<std::string>> rates_by_board_;
   std::map<std::string, PortTables> tables_;
-  std::map<HostId, std::map<std::uint16_t, PartitionFact>> partitions_;
+  std::map<HostId, std::map<std::uint16_t, PartitionMembers>> partitions_;
   std::map<std::uint16_t, std::vector<HostId>> waiting_;
   std::map<ExcessMtu, std::vector<HostId>> too_large_;
   std::vector<GroupMember> group_members_;

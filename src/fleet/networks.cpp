@@ -26,7 +26,7 @@ struct Lane {
   auto operator<=>(const Lane&) const = default;
 };
 
-/// The IP networks of an interface, of one family.
+/// The IP networks of an interface, of one family, in order.
 using Networks = std::vector<model::IpPrefix>;
 
 std::string text_of_networks(const Networks& networks) {
@@ -54,15 +54,14 @@ class Partitions {
     for (std::uint32_t at = 0; at < site.addresses.size(); ++at) {
       const auto& address = site.addresses[at];
       if (address.prefix.address.link_local()) continue;
-      auto& networks = networks_[{address.interface, address.prefix.address.family}];
-      // A second address in a network does not make another one.
-      const auto network = address.prefix.network();
-      const auto place = std::lower_bound(networks.begin(), networks.end(), network);
-      if (place == networks.end() || *place != network) networks.insert(place, network);
+      networks_[{address.interface, address.prefix.address.family}].push_back(address.prefix.network());
       spots_.try_emplace({address.interface, address.prefix.address.family},
                          address.from.line > 0 ? address.from : address.where);
     }
-    for (const auto& [place, networks] : networks_) {
+    for (auto& [place, networks] : networks_) {
+      // A second address in a network does not make another one.
+      std::sort(networks.begin(), networks.end());
+      networks.erase(std::unique(networks.begin(), networks.end()), networks.end());
       const auto& interface = site.interfaces[place.first];
       if (interface.child || place.second != Family::kIpv4) continue;
       for (const auto& network : networks) ++ports_in_[{interface.partition, network}];

@@ -3,9 +3,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <cstddef>
 #include <optional>
+#include <set>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
 
 #include "kinds/opensm/partition.hpp"
 #include "model/field.hpp"
@@ -59,13 +62,14 @@ class Reader {
     if (at == document_.filled.end() || at->second.empty()) return {};
     return spot(at->second.front().where);
   }
-  /// The same of an element of a list.
-  SourcePosition source(const model::Location& where, std::size_t item) {
+  /// The first value that is filled into each element of a list.
+  using FilledItems = std::unordered_map<std::size_t, const config::FilledValue*>;
+  [[nodiscard]] FilledItems filled_items(const model::Location& where) const {
+    FilledItems out;
     const auto at = document_.filled.find(where);
-    if (at == document_.filled.end()) return {};
-    const auto value = std::find_if(at->second.begin(), at->second.end(),
-                                    [&](const config::FilledValue& filled) { return filled.item == item; });
-    return value == at->second.end() ? SourcePosition{} : spot(value->where);
+    if (at == document_.filled.end()) return out;
+    for (const auto& value : at->second) out.try_emplace(value.item, &value);
+    return out;
   }
   SourcedValue sourced_value(const Section& section, std::string_view key) {
     const auto* entry = section.find(key);
@@ -93,6 +97,7 @@ class Reader {
   enum class GuidOf { kPort, kNode };
 
   void own(model::Guid guid, GuidOf owner, const model::Entry& entry) {
+    if (owner == GuidOf::kPort) port_guids_.insert(guid.number);
     site_.guids.push_back(
         {guid.number, host_, owner == GuidOf::kNode, spot(entry.where), source(entry.where)});
   }
@@ -138,30 +143,23 @@ class Reader {
       const auto* entry = inet ? inet->find("addresses") : nullptr;
       const auto* list = entry ? std::get_if<std::vector<std::string>>(&entry->value) : nullptr;
       if (!list) continue;
+      const auto filled = filled_items(entry->where);
       for (std::size_t item = 0; item < list->size(); ++item) {
         const auto prefix = model::IpPrefix::parse((*list)[item]);
-        if (prefix)
-          site_.addresses.push_back({index, *prefix, spot(entry->where), source(entry->where, item)});
+        if (!prefix) continue;
+        const auto value = filled.find(item);
+        site_.addresses.push_back({index, *prefix, spot(entry->where),
+                                   value == filled.end() ? SourcePosition{} : spot(value->second->where)});
       }
     }
   }
 
   void manager(const Section& section) {
-    // Facts are grouped by host; the last host's are at the end.
-    std::uint32_t fabric = 0;
-    for (auto at = site_.managers.rbegin(); at != site_.managers.rend() && at->host == host_; ++at) ++fabric;
     const auto guid = guid_at(section, "guid");
-    if (guid) {
-      // That of an [[ipoib]] entry of the same host is the same port.
-      const auto others = std::find_if(site_.guids.rbegin(), site_.guids.rend(),
-                                       [&](const OwnGuid& fact) { return fact.host != host_; });
-      const bool known = std::any_of(site_.guids.rbegin(), others, [&](const OwnGuid& fact) {
-        return fact.number == guid->number && !fact.node;
-      });
-      if (!known) own(*guid, GuidOf::kPort, *section.find("guid"));
-    }
+    // That of an [[ipoib]] entry of the same host is the same port.
+    if (guid && !port_guids_.contains(guid->number)) own(*guid, GuidOf::kPort, *section.find("guid"));
     const auto said = sourced_value(section, "priority");
-    site_.managers.push_back({host_, fabric, number(section, "priority").value_or(-1),
+    site_.managers.push_back({host_, managers_++, number(section, "priority").value_or(-1),
                               said.value != 0 ? said.where : spot(section.where),
                               guid.value_or(model::Guid{})});
   }
@@ -193,7 +191,9 @@ class Reader {
       out.group_mtu = static_cast<std::uint32_t>(mtu <= kLargestCode ? std::int64_t{128} << mtu : mtu);
     }
     out.how = site_.words.id(how_of(wanted));
-    for (const auto& member : rule.members) out.add(member, rule.defmember);
+    PartitionMembers members;
+    for (const auto& member : rule.members) members.add(member, rule.defmember);
+    out.members = &*site_.members.insert(std::move(members)).first;
     site_.partitions.push_back(std::move(out));
   }
 
@@ -230,11 +230,13 @@ class Reader {
   Site& site_;
   HostId host_;
   const config::Document& document_;
+  std::uint32_t managers_ = 0;          ///< of this host, so far
+  std::set<std::uint64_t> port_guids_;  ///< of this host, so far
 };
 
 }  // namespace
 
-void PartitionFact::add(const kinds::PartitionMember& member, std::string_view defmember) {
+void PartitionMembers::add(const kinds::PartitionMember& member, std::string_view defmember) {
   const auto word = member.membership.empty() ? defmember : std::string_view(member.membership);
   const auto membership = word == "full" || word == "both" ? Membership::kFull : Membership::kLimited;
   if (member.who == "ALL" || member.who == "ALL_CAS") {
@@ -248,7 +250,7 @@ void PartitionFact::add(const kinds::PartitionMember& member, std::string_view d
   }
 }
 
-PartitionFact::Membership PartitionFact::of(std::uint64_t port) const {
+PartitionMembers::Membership PartitionMembers::of(std::uint64_t port) const {
   const auto named = ports.find(port);
   return named == ports.end() ? all : named->second;
 }

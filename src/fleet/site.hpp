@@ -3,8 +3,10 @@
 // compare.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -82,25 +84,31 @@ struct Manager {
   model::Guid port;  ///< 0: not said
 };
 
-/// A [[partition]] of a host.
-struct PartitionFact {
-  HostId host = 0;
-  std::uint16_t number = 0;
-  std::uint32_t name = 0;
-  SourcePosition where;
-  std::uint32_t group_mtu = 0;  ///< bytes, of its multicast groups; 0: it has none for IPoIB
-  bool without_ipoib = false;   ///< it says ipoib = false
-  std::uint32_t how = 0;        ///< of StringTable: its service level, rate and other values
+/// The members that a rule gives a partition.
+struct PartitionMembers {
   enum class Membership : std::uint8_t { kNone, kLimited, kFull };
   std::map<std::uint64_t, Membership> ports;
   Membership all = Membership::kNone;   ///< of every host
   Membership self = Membership::kNone;  ///< of the subnet manager's
+  auto operator<=>(const PartitionMembers&) const = default;
 
   /// Takes a member of its rule. OpenSM reads members in their order, and a later one replaces an earlier one
   /// of the same port (osm_prtn_add_port() in osm_prtn.c).
   void add(const kinds::PartitionMember& member, std::string_view defmember);
   /// The membership of a port that is not the subnet manager's.
   [[nodiscard]] Membership of(std::uint64_t port) const;
+};
+
+/// A [[partition]] of a host.
+struct PartitionFact {
+  HostId host = 0;
+  std::uint16_t number = 0;
+  std::uint32_t name = 0;
+  SourcePosition where;
+  std::uint32_t group_mtu = 0;                ///< bytes, of its multicast groups; 0: it has none for IPoIB
+  bool without_ipoib = false;                 ///< it says ipoib = false
+  std::uint32_t how = 0;                      ///< of StringTable: its service level, rate and other values
+  const PartitionMembers* members = nullptr;  ///< in Site::members: the same for equal ones
 };
 
 /// RoCE and flow control of a port or interface.
@@ -121,10 +129,12 @@ struct Site {
   std::vector<Address> addresses;
   std::vector<OwnGuid> guids;
   std::vector<Manager> managers;
+  std::set<PartitionMembers> members;  ///< each once: hosts of one document have the same
   std::vector<PartitionFact> partitions;
   std::vector<Traffic> traffic;
 
-  /// Collects the facts of a host's document that rules compare across hosts. Hosts are added in order.
+  /// Collects the facts of a host's document that rules compare across hosts. Hosts are added in order, each
+  /// once.
   void add(HostId host, const config::Document& document);
 
   [[nodiscard]] model::Location location(const SourcePosition& spot) const {

@@ -7,7 +7,6 @@
 #include <map>
 #include <set>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -38,7 +37,7 @@ std::vector<std::set<HostId>> managers_of_fabrics(const Site& site, const Shared
 /// Partitions that these subnet managers do not all give alike: they change when a standby takes over.
 void check_copies(const Site& site, const std::set<HostId>& managers, std::vector<Finding>& out) {
   const auto alike = [](const PartitionFact& a, const PartitionFact& b) {
-    return std::tie(a.group_mtu, a.ports, a.all, a.self) == std::tie(b.group_mtu, b.ports, b.all, b.self);
+    return a.group_mtu == b.group_mtu && a.members == b.members;
   };
   const auto same = [&](const PartitionFact& a, const PartitionFact& b) {
     return alike(a, b) && a.how == b.how;

@@ -81,6 +81,19 @@ TEST(Usage, MistakesEndInOneWithASuggestion) {
   fails({"show", "--root", "/etc/passwd"}, "--root /etc/passwd: not a directory");
 }
 
+TEST(Usage, OnlyAnOptionThatTheRestCanDoWithoutMayBeLeftOut) {
+  Console console;
+  const auto fails = [&](const std::vector<std::string>& words, const std::string& message) {
+    EXPECT_EQ(console.run(words), 1) << message;
+    EXPECT_EQ(console.err.str(), "rdma-configctl: error: " + message + "\n");
+  };
+  fails({"fleet", "validate", "--hosts", ""}, "--hosts: is empty; give HOSTS|FILE");
+  fails({"fleet", "report", "--hosts=", "answers"},
+        "--hosts: is empty; give HOSTS|FILE, or leave --hosts out");
+  fails({"verify", "--ipoib=ib0", "--to", ""}, "--to: is empty; give ADDRESS");
+  fails({"verify", "--to", ""}, "--to: is empty; give ADDRESS, or leave --to out");
+}
+
 TEST(Usage, AnErrorNamesTheWayToWhatWasMeant) {
   Console console;
   const auto fails = [&](const std::vector<std::string>& words, const std::string& message) {

@@ -556,6 +556,31 @@ TEST(SiteCheck, OnlyThePortOfTheSubnetManagerIsItself) {
       << "a1 manages rail0 alone";
 }
 
+TEST(SiteCheck, RulesOfManySubnetManagersAddUp) {
+  const auto site = [](const std::vector<std::string>& members) {
+    std::vector<config::Text> files;
+    for (std::size_t at = 0; at < members.size(); ++at)
+      files.push_back(
+          {fmt::format("/s/a{}.toml", at + 1),
+           fmt::format("[match]\nhost = [\"a{0}\"]\n[[opensm]]\nguid = \"00:02:c9:03:00:31:78:0{0}\""
+                       "\n[[partition]]\npkey = 0x8002\nmembers = [{1}]\n",
+                       at + 1, members[at])});
+    return text_of(site_of("a[1-3]",
+                           "[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:0{host.number}\"\nname = \"rail0\"\n"
+                           "[[ipoib.pkey]]\npkey = 0x8002\n",
+                           std::move(files)));
+  };
+  const std::string full_1 = "\"00:02:c9:03:00:31:78:01=full\"", full_2 = "\"00:02:c9:03:00:31:78:02=full\"",
+                    all = "\"ALL=limited\"";
+  EXPECT_THAT(site({full_1, full_2, full_1}),
+              HasSubstr("pkey-member a3: the port is not a member of partition 0x8002\n"));
+  EXPECT_THAT(site({full_1, full_2, "\"SELF=limited\""}), Not(HasSubstr("pkey-")));
+  EXPECT_THAT(site({all, all, all}), HasSubstr("pkey-limited a[1-3]: "));
+  EXPECT_THAT(site({all, full_2, all}), Not(HasSubstr("pkey-")));
+  // A rule for all ports reaches those that another rule names with less.
+  EXPECT_THAT(site({all, "\"ALL=full\", \"00:02:c9:03:00:31:78:03=limited\"", all}), Not(HasSubstr("pkey-")));
+}
+
 TEST(SiteCheck, EachPortIsAMemberOfTheDefaultPartition) {
   const auto site = [](const std::string& members) {
     return text_of(site_of("a[1-2]",
