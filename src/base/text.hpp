@@ -33,6 +33,9 @@ std::string unescape_octal(std::string_view text);
 /// rest.
 std::optional<std::uint64_t> parse_number(std::string_view text);
 
+/// parse_number() of one that an int holds, where a cast would make a larger one another.
+std::optional<int> parse_int(std::string_view text);
+
 /// A number as C and the shell's arithmetic read it (strtoul(3)), blanks around it or not: 10, 0x000a, and
 /// 012 is ten.
 std::optional<std::uint64_t> c_number(std::string_view text);

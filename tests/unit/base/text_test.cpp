@@ -49,6 +49,13 @@ TEST(Text, ParseNumber) {
   }
 }
 
+TEST(Text, NumbersThatAnIntHolds) {
+  EXPECT_EQ(parse_int("0"), 0);
+  EXPECT_EQ(parse_int("0x7fffffff"), 2147483647);
+  for (const auto* bad : {"", "x", "-1", "2147483648", "4294967296", "4294967297", "18446744073709551615"})
+    EXPECT_FALSE(parse_int(bad)) << bad;
+}
+
 TEST(Text, NumbersOfC) {
   EXPECT_EQ(c_number("0"), 0U);
   EXPECT_EQ(c_number(" 012 "), 10U);

@@ -22,6 +22,7 @@ struct LioGuest {
   std::optional<std::vector<system::LioMapping>> sees{};
 
   /// "NAME", "NAME (LUNs 0, 5=1, 2 read-only)", "NAME (no LUNs)".
+  /// parse() passes over what is no number of a LUN, which would let the initiator see another one.
   [[nodiscard]] std::string text() const;
   static LioGuest parse(const std::string& text);
 };
