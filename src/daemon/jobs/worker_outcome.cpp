@@ -45,8 +45,9 @@ std::string end_of(const Job& job, int status) {
   return fmt::format("the worker was killed by signal {}", WTERMSIG(status));
 }
 
-/// What a worker says of the host; null where it cannot read the ledger. Its numbers are checked here, once:
-/// the main process takes them with value(), which would turn a boolean or one out of range into another.
+/// The host as a worker describes it; null where the ledger cannot be read. Its numbers are checked here,
+/// once: the main process takes them with value(), which would turn a boolean or one out of range into
+/// another.
 /// @throws Json::exception
 Json status_in(const Json& result) {
   const auto& status = result.at("status");
