@@ -88,12 +88,6 @@ std::optional<std::uint64_t> parse_number(std::string_view text) {
   return number;
 }
 
-std::optional<int> parse_int(std::string_view text) {
-  const auto number = parse_number(text);
-  if (!number || !std::in_range<int>(*number)) return std::nullopt;
-  return static_cast<int>(*number);
-}
-
 std::optional<std::uint64_t> c_number(std::string_view text) {
   text = trim(text);
   if (text.size() < 2 || text.front() != '0' || text[1] == 'x' || text[1] == 'X') return parse_number(text);

@@ -172,7 +172,9 @@ std::optional<model::RoceMode> mode_of(std::string_view gid_type) {
   return std::nullopt;
 }
 
-int number_at_end(std::string_view id) { return base::parse_int(id.substr(id.rfind('/') + 1)).value_or(0); }
+int number_at_end(std::string_view id) {
+  return base::parse_as<int>(id.substr(id.rfind('/') + 1)).value_or(0);
+}
 
 Result<bool> has_roce_folder(system::Host& host, const std::string& device) {
   const auto folders = host.rdma_cm.observe_folders();

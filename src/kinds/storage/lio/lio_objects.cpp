@@ -124,7 +124,7 @@ class LioTargetWriter {
   }
   static std::optional<int> hba_of(const std::string& backstore) {
     const auto hba = backstore.substr(0, backstore.find('/'));
-    return base::parse_int(hba.substr(hba.rfind('_') + 1));
+    return base::parse_as<int>(hba.substr(hba.rfind('_') + 1));
   }
 
   LioTarget& known(const LioTargetId& target) {
@@ -243,7 +243,7 @@ class LioTargetWriter {
     if (auto done = collect(); !done) return done;  // a device may come back under another name
     for (const auto& text : wanted) {
       const auto space = text.find(' ');
-      const auto number = base::parse_int(text.substr(0, space));
+      const auto number = base::parse_as<int>(text.substr(0, space));
       if (!number) return fail(Code::kInvalid, fmt::format("{}: \"{}\" has no number of a LUN", id_, text));
       const bool there = std::any_of(now.luns.begin(), now.luns.end(),
                                      [&](const auto& other) { return other.number == *number; });

@@ -119,8 +119,8 @@ LioGuest LioGuest::parse(const std::string& text) {
     mapping.read_only = part.ends_with(kReadOnly);
     if (mapping.read_only) part.remove_suffix(kReadOnly.size());
     const auto equals = part.find('=');
-    const auto number = base::parse_int(part.substr(0, equals));
-    const auto lun = equals == std::string_view::npos ? number : base::parse_int(part.substr(equals + 1));
+    const auto number = base::parse_as<int>(part.substr(0, equals));
+    const auto lun = equals == std::string_view::npos ? number : base::parse_as<int>(part.substr(equals + 1));
     if (!number || !lun) continue;
     mapping.number = *number;
     mapping.lun = *lun;
