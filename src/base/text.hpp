@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace rdmacfg::base {
@@ -32,6 +33,14 @@ std::string unescape_octal(std::string_view text);
 /// An unsigned number, whole text: decimal, or hexadecimal with 0x. Nothing on a sign, blank, overflow or
 /// rest.
 std::optional<std::uint64_t> parse_number(std::string_view text);
+
+/// parse_number() of one that a Number holds, where a cast would make a larger one another.
+template <class Number>
+std::optional<Number> parse_as(std::string_view text) {
+  const auto number = parse_number(text);
+  if (!number || !std::in_range<Number>(*number)) return std::nullopt;
+  return static_cast<Number>(*number);
+}
 
 /// A number as C and the shell's arithmetic read it (strtoul(3)), blanks around it or not: 10, 0x000a, and
 /// 012 is ten.

@@ -47,8 +47,8 @@ void add_lines(const std::vector<std::string>& lines, Family family, Connectivit
     const auto at = values.find(key);
     return at == values.end() ? std::string() : at->second;
   };
-  const auto table = base::parse_number(value("route-table")).value_or(Connectivity::kMainTable);
-  const auto main = static_cast<std::uint32_t>(table == 0 ? Connectivity::kMainTable : table);
+  const auto table = base::parse_as<std::uint32_t>(value("route-table")).value_or(Connectivity::kMainTable);
+  const auto main = table == 0 ? Connectivity::kMainTable : table;
   bool gateway = values.contains("gateway");
   for (const auto& [key, text] : values) {
     const auto words = base::split(text, ',');
@@ -60,7 +60,7 @@ void add_lines(const std::vector<std::string>& lines, Family family, Connectivit
       const auto options = value(key + "_options");
       for (const auto option : base::split(options, ',')) {
         if (!option.starts_with("table=")) continue;
-        in = static_cast<std::uint32_t>(base::parse_number(option.substr(6)).value_or(in));
+        in = base::parse_as<std::uint32_t>(option.substr(6)).value_or(in);
       }
       add_route(words.front(), in);
     }

@@ -17,8 +17,10 @@
 #include "daemon/jobs/job.hpp"
 #include "daemon/jobs/worker_process.hpp"
 #include "daemon/loop.hpp"
+#include "daemon/metrics_file.hpp"
 #include "daemon/watch/verbs_watch.hpp"
 #include "model/limits.hpp"
+#include "system/linux/linux_host.hpp"
 
 namespace {
 
@@ -40,6 +42,15 @@ int serve() {
   return loop.run();
 }
 
+/// For the unit, once the daemon has ended in whatever way.
+int say_ended(const char* note) {
+  const auto files = system::make_linux_files();
+  const auto trouble = daemon::MetricsFile(*files, note).say_ended();
+  if (trouble.empty()) return 0;
+  std::cerr << "rdma-configd: " << base::harmless(trouble) << '\n';
+  return 1;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -50,6 +61,7 @@ int main(int argc, char** argv) {
     return daemon::work(STDIN_FILENO, STDOUT_FILENO, whole ? daemon::kReportFd : -1);
   }
   if (argc > 2 && argument == "--verbs") return daemon::open_verbs_for(STDIN_FILENO, {argv + 2, argv + argc});
+  if (argc == 3 && argument == "--ended") return say_ended(argv[2]);
   if (argc == 2 && (argument == "--version" || argument == "-V")) {
     std::cout << "rdma-configd " RDMACFG_VERSION "\n";
     return 0;

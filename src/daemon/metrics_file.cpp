@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -47,13 +48,29 @@ std::string MetricsFile::remove_former(const std::string& path) {
   return {};
 }
 
+void MetricsFile::read_note() {
+  if (std::exchange(noted_, true)) return;
+  const auto note = files_.read(note_);
+  if (note && *note) path_ = base::trim(**note);
+  // Nobody but root writes the note; all the same only a file of ours is ever removed or replaced.
+  if (!path_.ends_with(std::string("/") + metrics::kFileName)) path_.clear();
+}
+
+std::string MetricsFile::say_ended() {
+  read_note();
+  if (path_.empty()) return {};
+  const auto folder = std::filesystem::path(path_).parent_path().native();
+  if (!system::type_unless_local(folder, mounts_).empty()) return {};
+  const auto left = files_.read(path_);
+  if (!left) return "metrics: " + left.error().message;
+  const auto text = *left ? metrics::after_end(**left) : std::nullopt;
+  if (!text) return {};
+  if (auto done = files_.write(path_, *text); !done) return "metrics: " + done.error().message;
+  return {};
+}
+
 std::string MetricsFile::keep(const std::string& folder, const metrics::Facts& facts) {
-  if (!std::exchange(noted_, true)) {
-    const auto note = files_.read(note_);
-    if (note && *note) path_ = base::trim(**note);
-    // Nobody but root writes the note; all the same only a file of ours is ever removed.
-    if (!path_.ends_with(std::string("/") + metrics::kFileName)) path_.clear();
-  }
+  read_note();
   const auto path = folder.empty() ? std::string() : folder + "/" + metrics::kFileName;
   if (path_ != path && !path_.empty()) {
     if (auto why = remove_former(path); !why.empty()) return "metrics: " + why;

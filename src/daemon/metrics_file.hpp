@@ -23,7 +23,13 @@ class MetricsFile {
   /// @return why it failed; empty on success
   std::string keep(const std::string& folder, const metrics::Facts& facts);
 
+  /// For a daemon that was killed: its file says that it does not run. Nothing is written through a symbolic
+  /// link in place of the file, nor on a file system that may not answer.
+  /// @return why it failed; empty on success
+  std::string say_ended();
+
  private:
+  void read_note();
   void clear_leftovers(const std::string& folder);
   std::string remove_former(const std::string& path);
 

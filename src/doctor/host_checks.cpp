@@ -35,8 +35,8 @@ std::optional<std::int64_t> locked_memory(const std::string& limits) {
   for (const auto line : base::split(limits, '\n')) {
     if (!line.starts_with(kRow)) continue;
     const auto rest = base::trim(line.substr(kRow.size()));
-    const auto number = base::parse_number(rest.substr(0, rest.find(' ')));
-    if (number) return static_cast<std::int64_t>(*number);
+    const auto number = base::parse_as<std::int64_t>(rest.substr(0, rest.find(' ')));
+    if (number) return number;
   }
   return std::nullopt;
 }

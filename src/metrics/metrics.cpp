@@ -253,4 +253,11 @@ std::string text_of(const Facts& facts) {
   return text.take();
 }
 
+std::optional<std::string> after_end(std::string_view text) {
+  constexpr std::string_view kUp = "\nrdma_configd_up 1\n", kDown = "\nrdma_configd_up 0\n";
+  const auto at = text.find(kUp);
+  if (at == std::string_view::npos) return std::nullopt;
+  return std::string(text.substr(0, at)).append(kDown);
+}
+
 }  // namespace rdmacfg::metrics

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -68,6 +69,10 @@ void count(const model::Report& report, Facts& facts, Reasons reasons = Reasons:
 /// The metrics. Reasons are labels: the most frequent limits::kMetricReasons, cut to limits::kMetricText; the
 /// rest is "other". The same facts give the same text.
 std::string text_of(const Facts& facts);
+
+/// The metrics of a daemon that was killed as they are when one ends by itself; nothing where they say
+/// already that it does not run, and of another text.
+std::optional<std::string> after_end(std::string_view text);
 
 /// The same in short as a feature file of Kubernetes' Node Feature Discovery (its source "local"): lines
 /// "NAME=VALUE" that become labels of the node, such as rdma-configd.in-sync=true.

@@ -62,6 +62,31 @@ Number number_in(const Json& json) {
   return static_cast<Number>(number);
 }
 
+/// Of generations and times in milliseconds, so that there is room to count on and to subtract.
+inline constexpr std::int64_t kMostInRecords = std::int64_t{1} << 53U;
+
+/// number_in() of one from 0 to `most`.
+/// @throws nlohmann::ordered_json::exception: it is another value, or out of that range
+template <class Json>
+std::int64_t number_up_to(const Json& json, std::int64_t most) {
+  const bool fits = json.is_number_unsigned()
+                        ? std::cmp_less_equal(json.template get<std::uint64_t>(), most)
+                        : json.is_number_integer() && json.template get<std::int64_t>() >= 0 &&
+                              json.template get<std::int64_t>() <= most;
+  if (!fits) {
+    throw nlohmann::ordered_json::other_error::create(501, fmt::format("not a number from 0 to {}", most),
+                                                      static_cast<const nlohmann::ordered_json*>(nullptr));
+  }
+  return json.template get<std::int64_t>();
+}
+
+/// An enumerator by its number; get<int>() would cut a larger one to another.
+/// @throws nlohmann::ordered_json::exception: it is another value, or none of 0 to `last`
+template <class Enum, class Json>
+Enum enumerator_in(const Json& json, Enum last) {
+  return static_cast<Enum>(number_up_to(json, static_cast<std::int64_t>(last)));
+}
+
 /// Nothing when the file is not there; a damaged one, or one of another schema, is an error (is_damage()).
 template <class T>
 base::Result<std::optional<T>> load_json(system::Files& files, const std::string& path, int schema,
@@ -76,7 +101,8 @@ base::Result<std::optional<T>> load_json(system::Files& files, const std::string
     if (!written.is_number_integer())
       throw nlohmann::ordered_json::other_error::create(501, "the schema is not a number",
                                                         static_cast<const nlohmann::ordered_json*>(nullptr));
-    if (const auto found = written.get<std::int64_t>(); found != schema) {
+    // As text: one beyond 63 bits would turn into a negative one.
+    if (const auto found = written.dump(); found != fmt::to_string(schema)) {
       return base::fail(base::Code::kInvalid,
                         fmt::format("{}: schema {}, this program reads {}; it was written by another version "
                                     "of rdma-configd",

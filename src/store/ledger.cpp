@@ -18,7 +18,7 @@ namespace {
 
 /// Numbers ascend and leave room to count on, and the named generations exist.
 void check(const Ledger& ledger) {
-  constexpr std::uint64_t kMost = std::uint64_t{1} << 53U;  // a negative number comes as a larger one
+  constexpr auto kMost = static_cast<std::uint64_t>(kMostInRecords);
   std::uint64_t last = 0;
   for (const auto& generation : ledger.generations) {
     if (generation.number <= last) reject_record("the numbers of generations do not ascend");
@@ -146,7 +146,7 @@ Result<Ledger> ledger_told(const std::string& text) {
       ledger.unconfirmed = Unconfirmed{.generation = number_in<std::uint64_t>(waiting.at("generation")),
                                        .previous = ledger.before(ledger.active),
                                        .boot_id = {},
-                                       .deadline_ms = number_in<std::int64_t>(waiting.at("deadline_ms")),
+                                       .deadline_ms = number_up_to(waiting.at("deadline_ms"), kMostInRecords),
                                        .deadline = waiting.at("deadline").get<std::string>()};
     }
     return ledger;

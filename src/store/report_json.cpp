@@ -4,10 +4,8 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <cstdint>
 #include <set>
 #include <utility>
-#include <variant>
 
 #include "store/json_file.hpp"
 #include "store/value_json.hpp"
@@ -34,19 +32,6 @@ model::Location location_from(const Json& json) {
   where.column = number_in<int>(json.at("column"));
   if (json.contains("length")) where.length = number_in<int>(json.at("length"));
   return where;
-}
-
-/// An enumerator by its number; get<int>() would cut a larger one to another.
-template <class Enum>
-Enum enumerator_from(const Json& json, Enum last) {
-  const auto value = value_from(json);
-  const auto* number = std::get_if<std::int64_t>(&value);
-  const auto most = static_cast<std::int64_t>(last);
-  if (number == nullptr || *number < 0 || *number > most) {
-    throw Json::other_error::create(501, fmt::format("not a number from 0 to {}", most),
-                                    static_cast<const Json*>(nullptr));
-  }
-  return static_cast<Enum>(*number);
 }
 
 Json location_json(const model::Location& where) {
@@ -177,10 +162,10 @@ base::Result<model::Report> report_from(const std::string& text) {
       return base::fail(base::Code::kInvalid, "the report has a schema that this program does not read");
     }
     model::Report report;
-    report.exit = enumerator_from(json.at("exit"), model::Exit::kPartly);
+    report.exit = enumerator_in(json.at("exit"), model::Exit::kPartly);
     if (const auto& error = json.at("error"); !error.is_null()) {
-      report.error = base::Error{enumerator_from(error.at("code"), base::Code::kTimeout),
-                                 error.at("message").get<std::string>(), error.at("errno").get<int>()};
+      report.error = base::Error{enumerator_in(error.at("code"), base::Code::kTimeout),
+                                 error.at("message").get<std::string>(), number_in<int>(error.at("errno"))};
     }
     for (const auto& diagnostic : json.at("diagnostics"))
       report.diagnostics.push_back(diagnostic_from(diagnostic));

@@ -14,6 +14,7 @@
 
 #include "base/error.hpp"
 #include "ctl/bundle/answers.hpp"
+#include "store/json_file.hpp"
 
 namespace rdmacfg::ctl {
 
@@ -91,7 +92,7 @@ class Tape {
     if constexpr (IsResult<Answer>::value) {
       if (json.is_object() && json.size() == 1 && json.contains("error")) {
         const auto& error = json.at("error");
-        const auto number = error.at("errno").template get<int>();
+        const auto number = core::number_in<int>(error.at("errno"));
         if (number != 0) return base::fail_errno(number, "as reported");
         return base::fail(error.at("code").template get<base::Code>(), "refused, as reported");
       }

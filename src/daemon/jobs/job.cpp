@@ -72,7 +72,7 @@ Json to_json(const Job& job) {
 Job job_from(const Json& json) {
   Job job;
   job.id = core::number_in<std::uint32_t>(json.at("id"));
-  job.verb = static_cast<Job::Verb>(core::number_in<int>(json.at("verb")));
+  job.verb = core::enumerator_in(json.at("verb"), Job::Verb::kHistory);
   for (const auto& text : json.at("texts")) {
     job.texts.push_back({.name = text.at(0).get<std::string>(),
                          .text = text.at(1).get<std::string>(),
@@ -80,7 +80,7 @@ Job job_from(const Json& json) {
   }
   job.generation = core::number_in<std::uint64_t>(json.at("generation"));
   job.from = core::number_in<std::uint64_t>(json.at("from"));
-  job.confirm_s = core::number_in<std::int64_t>(json.at("confirm_s"));
+  job.confirm_s = core::number_up_to(json.at("confirm_s"), core::kMostInRecords / 1000);
   job.by_itself = json.at("by_itself").get<bool>();
   job.retry = json.at("retry").get<bool>();
   job.allow_removal = json.at("allow_removal").get<bool>();

@@ -5,10 +5,12 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 
 #include "model/limits.hpp"
+#include "model/types/policy_types.hpp"
 #include "store/json_file.hpp"
 #include "store/report_json.hpp"
 
@@ -43,6 +45,24 @@ std::string end_of(const Job& job, int status) {
   return fmt::format("the worker was killed by signal {}", WTERMSIG(status));
 }
 
+/// The host as a worker describes it; null where the ledger cannot be read. Its numbers are checked here,
+/// once: the main process takes them with value(), which would turn a boolean or one out of range into
+/// another.
+/// @throws Json::exception
+Json status_in(const Json& result) {
+  const auto& status = result.at("status");
+  const auto check = [](const Json& part, const char* key, std::int64_t most) {
+    if (const auto at = part.find(key); at != part.end()) (void)core::number_up_to(*at, most);
+  };
+  check(status, "active", core::kMostInRecords);
+  check(status, "audit_s", model::Audit::kMost);
+  if (const auto last = status.find("last"); last != status.end())
+    check(*last, "number", core::kMostInRecords);
+  if (const auto waiting = status.find("unconfirmed"); waiting != status.end())
+    check(*waiting, "deadline_ms", core::kMostInRecords);
+  return status;
+}
+
 }  // namespace
 
 Outcome broken(const std::string& why, model::Exit exit) {
@@ -74,7 +94,7 @@ Outcome outcome_of(const Job& job, const std::string& line, int status, base::Un
     const auto json = core::parse_record(line);
     if (json.value("cancelled", false)) {
       auto outcome = cancelled();
-      outcome.status = json.at("status");
+      outcome.status = status_in(json);
       return outcome;
     }
     // Of a look there is nothing but the exit status: its report is the client's.
@@ -87,11 +107,12 @@ Outcome outcome_of(const Job& job, const std::string& line, int status, base::Un
         return lost_worker(job, "the worker's result cannot be read (" + report.error().message + ")");
       outcome.report = std::move(*report);
     }
-    outcome.report.exit = static_cast<model::Exit>(json.at("exit").get<int>());
+    outcome.report.exit = core::enumerator_in(json.at("exit"), model::Exit::kPartly);
     outcome.whole = StoredReport(std::move(whole), std::move(text));
-    outcome.status = json.at("status");
+    outcome.status = status_in(json);
     outcome.looked = json.value("looked", false);
-    outcome.handles_made = json.value("handles_made", std::size_t{0});
+    if (const auto made = json.find("handles_made"); made != json.end())
+      outcome.handles_made = core::number_in<std::size_t>(*made);
     return outcome;
   } catch (const Json::exception&) {
     // Told to stop before it could say how; it had begun nothing.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string_view>
@@ -59,14 +60,14 @@ std::optional<RouteId> route_id(const model::Key& key) {
   const std::size_t first = words.size() == 7 && words[1] == "ipv6" ? 2 : 1;
   if (words.size() != first + 5) return std::nullopt;
   const auto to = model::RouteTarget::parse(words[first]);
-  const auto metric = base::parse_number(words[first + 2]);
-  const auto table = base::parse_number(words[first + 4]);
+  const auto metric = base::parse_as<std::uint32_t>(words[first + 2]);
+  const auto table = base::parse_as<std::uint32_t>(words[first + 4]);
   if (!to || !metric || !table) return std::nullopt;
   RouteId out{std::string(words[0]), {}};
   out.route.to = *to;
   out.route.family = first == 2 ? Family::kIpv6 : to->network.address.family;
-  out.route.metric = static_cast<std::uint32_t>(*metric);
-  out.route.table = static_cast<std::uint32_t>(*table);
+  out.route.metric = *metric;
+  out.route.table = *table;
   return out;
 }
 

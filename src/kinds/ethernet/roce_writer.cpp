@@ -173,7 +173,7 @@ std::optional<model::RoceMode> mode_of(std::string_view gid_type) {
 }
 
 int number_at_end(std::string_view id) {
-  return static_cast<int>(base::parse_number(id.substr(id.rfind('/') + 1)).value_or(0));
+  return base::parse_as<int>(id.substr(id.rfind('/') + 1)).value_or(0);
 }
 
 Result<bool> has_roce_folder(system::Host& host, const std::string& device) {

@@ -59,8 +59,7 @@ std::string exact_time(std::int64_t seconds) {
 std::optional<std::int64_t> uptime(system::Host& host) {
   const auto text = host.files.read("/proc/uptime");
   if (!text || !*text) return std::nullopt;
-  const auto number = base::parse_number(std::string_view(**text).substr(0, (*text)->find('.')));
-  return number ? std::optional(static_cast<std::int64_t>(*number)) : std::nullopt;
+  return base::parse_as<std::int64_t>(std::string_view(**text).substr(0, (*text)->find('.')));
 }
 
 CounterRecord counter_record(system::Host& host) {

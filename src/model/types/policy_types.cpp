@@ -27,8 +27,7 @@ Result<Drift> Codec<Drift>::parse(const Value& written) { return parse_choice(kD
 Value Codec<Drift>::value(const Drift& parsed) { return std::string(choice_text(kDrifts, parsed)); }
 
 Result<Audit> Codec<Audit>::parse(const Value& written) {
-  constexpr std::int64_t kLeast = 10;
-  constexpr std::int64_t kMost = 86400;
+  constexpr std::int64_t kLeast = 10, kMost = Audit::kMost;
   const auto* seconds = std::get_if<std::int64_t>(&written);
   constexpr std::string_view kNever = ", or 0 for never";
   if (seconds == nullptr)

@@ -14,6 +14,7 @@ enum class Drift { kRepair, kReport };
 
 /// Time between two looks at the whole host without an event; 0: none.
 struct Audit {
+  static constexpr std::int64_t kMost = 86400;
   std::int64_t seconds = 0;
   auto operator<=>(const Audit&) const = default;
 };

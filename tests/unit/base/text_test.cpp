@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <cstdint>
 #include <limits>
 
 namespace rdmacfg::base {
@@ -47,6 +48,17 @@ TEST(Text, ParseNumber) {
   for (const auto* bad : {"", "0x", "-1", "+1", " 1", "1 ", "1x", "18446744073709551616", "0x1g"}) {
     EXPECT_FALSE(parse_number(bad)) << bad;
   }
+}
+
+TEST(Text, NumbersThatATypeHolds) {
+  EXPECT_EQ(parse_as<std::uint32_t>("4294967295"), 4294967295U);
+  EXPECT_FALSE(parse_as<std::uint32_t>("4294967296"));
+  EXPECT_EQ(parse_as<std::int64_t>("9223372036854775807"), std::numeric_limits<std::int64_t>::max());
+  EXPECT_FALSE(parse_as<std::int64_t>("9223372036854775808"));
+  EXPECT_EQ(parse_as<int>("0"), 0);
+  EXPECT_EQ(parse_as<int>("0x7fffffff"), 2147483647);
+  for (const auto* bad : {"", "x", "-1", "2147483648", "4294967296", "4294967297", "18446744073709551615"})
+    EXPECT_FALSE(parse_as<int>(bad)) << bad;
 }
 
 TEST(Text, NumbersOfC) {

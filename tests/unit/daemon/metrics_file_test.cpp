@@ -137,6 +137,42 @@ TEST_F(MetricsFileTest, NothingIsDoneOnAFileSystemThatMayNeverAnswer) {
   EXPECT_THAT(tree.get("/a/rdma-configd.prom"), HasSubstr("\nrdma_configd_generation 2\n"));
 }
 
+TEST_F(MetricsFileTest, SaysThatAKilledDaemonDoesNotRun) {
+  EXPECT_EQ(file().say_ended(), "") << "there are none";
+  facts.daemon.emplace();
+  EXPECT_EQ(file().keep(folder("/a"), facts), "");
+  const auto up = tree.get("/a/rdma-configd.prom");
+  EXPECT_THAT(up, HasSubstr("\nrdma_configd_up 1\n"));
+  EXPECT_EQ(file().say_ended(), "");
+  facts.daemon.reset();
+  EXPECT_EQ(tree.get("/a/rdma-configd.prom"), metrics::text_of(facts)) << "as one that ends by itself";
+  EXPECT_EQ(file().say_ended(), "");
+  EXPECT_EQ(tree.get("/a/rdma-configd.prom"), metrics::text_of(facts));
+
+  tree.put("/a/rdma-configd.prom", up);
+  mount("2 1 0:52 / " + folder("/a") + " rw - nfs4 server:/export rw\n");
+  EXPECT_EQ(file().say_ended(), "") << "a server that is gone is not waited for";
+  EXPECT_EQ(tree.get("/a/rdma-configd.prom"), up);
+  mount("");
+  tree.put("/a/other.prom", up);
+  tree.put("/run/metrics", folder("/a") + "/other.prom\n");
+  EXPECT_EQ(file().say_ended(), "");
+  EXPECT_EQ(tree.get("/a/other.prom"), up) << "a note that is not ours";
+}
+
+/// The owner of a folder on the way may put a link to another one in its place.
+TEST_F(MetricsFileTest, TheEndIsNotWrittenThroughASymbolicLink) {
+  const std::string up = "# ours\nrdma_configd_up 1\n";
+  tree.put("/b/rdma-configd.prom", up);
+  std::filesystem::create_symlink(tree.at("/b/rdma-configd.prom"), tree.at("/a/rdma-configd.prom"));
+  std::filesystem::create_directory_symlink(folder("/b"), tree.at("/link"));
+  for (const std::string at : {"/a", "/link"}) {
+    tree.put("/run/metrics", folder(at) + "/rdma-configd.prom\n");
+    EXPECT_THAT(file().say_ended(), HasSubstr("metrics: ")) << at;
+    EXPECT_EQ(tree.get("/b/rdma-configd.prom"), up) << at;
+  }
+}
+
 TEST_F(MetricsFileTest, IsNotWrittenThroughASymbolicLink) {
   tree.put("/elsewhere", "mine");
   std::filesystem::create_symlink(tree.at("/elsewhere"), tree.at("/a/rdma-configd.prom"));

@@ -201,6 +201,15 @@ TEST(Metrics, HaveNoMeasuredNumbersInReasons) {
   EXPECT_THAT(text, HasSubstr("reason=\"mlx5_0/1: symbol_error grew by N in N s, expected at most N\""));
 }
 
+TEST(Metrics, OfAKilledDaemonAreAsThoseOfOneThatHasEnded) {
+  Facts facts;
+  const auto ended = text_of(facts);
+  facts.daemon.emplace();
+  EXPECT_EQ(after_end(text_of(facts)), ended);
+  for (const std::string& text : {ended, std::string(), std::string("rdma_configd_up 10\n")})
+    EXPECT_FALSE(after_end(text)) << text;
+}
+
 TEST(Metrics, CutLongReasonsBetweenCharacters) {
   const auto reason_of = [](const std::string& reason) {
     model::Report report;

@@ -94,6 +94,9 @@ BadFields bad_schema() {
       {"/schema", "true", "damaged (the schema is not a number)"},
       {"/schema", "4294967297",
        "schema 4294967297, this program reads 1; it was written by another version of rdma-configd"},
+      {"/schema", "18446744073709551615",
+       "schema 18446744073709551615, this program reads 1; it was written by another version of "
+       "rdma-configd"},
       {"/schema", "0", "schema 0, this program reads 1; it was written by another version of rdma-configd"},
       {"/schema", "2", "schema 2, this program reads 1; it was written by another version of rdma-configd"}};
 }
@@ -382,6 +385,8 @@ TEST(Records, TheHistoryThatTheDaemonTellsIsTakenWhole) {
     fields.push_back({std::string("/generations/0/") + field, ""});
     fields.push_back({std::string("/generations/0/") + field, "{}"});
   }
+  for (const auto* number : {"-1", "true", "9007199254740993", "18446744073709551615"})
+    fields.push_back({"/unconfirmed/deadline_ms", number});
   for (const auto* field : {"generation", "deadline_ms", "deadline"}) {
     fields.push_back({std::string("/unconfirmed/") + field, ""});
     fields.push_back({std::string("/unconfirmed/") + field, "[]"});

@@ -91,15 +91,14 @@ void SysctlSettings::line(const Place& where, std::string_view text) {
   claims_.took(where);
   const bool of_interface =
       !of_module && parts[1] == "ipv4" && parts[2] == "conf" && is_rail_setting(parts[4]);
-  const auto number = base::parse_number(value);
+  const auto number = base::parse_as<std::int64_t>(value);
   if (of_interface && number) {
     auto& entry = claims_.entry("sysctl", {{"interface", parts[3]}}, where);
-    set(entry, parts[4], static_cast<std::int64_t>(*number), where, dotted(parts));
+    set(entry, parts[4], *number, where, dotted(parts));
     return;
   }
   auto& entry = claims_.entry("sysctl", {{"key", dotted(parts)}}, where);
-  set(entry, "value",
-      number ? model::Value(static_cast<std::int64_t>(*number)) : model::Value(std::string(value)), where,
+  set(entry, "value", number ? model::Value(*number) : model::Value(std::string(value)), where,
       dotted(parts));
 }
 

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 
 #include "base/text.hpp"
@@ -53,15 +54,15 @@ std::optional<InetRoute> route_of(std::string_view text) {
   out.to = *to;
   if (!to->any) out.family = to->network.address.family;
   for (std::size_t i = 1; i + 1 < words.size(); i += 2) {
-    const auto number = base::parse_number(words[i + 1]);
+    const auto number = base::parse_as<std::uint32_t>(words[i + 1]);
     if (words[i] == "via") {
       const auto via = model::IpAddress::parse(words[i + 1]);
       if (!via) return std::nullopt;
       out.via = *via;
     } else if (number && words[i] == "metric") {
-      out.metric = static_cast<std::uint32_t>(*number);
+      out.metric = *number;
     } else if (number && words[i] == "table") {
-      out.table = static_cast<std::uint32_t>(*number);
+      out.table = *number;
     }
   }
   return out;
@@ -137,10 +138,8 @@ std::optional<InetRoute> route_of(const NetworkSection& section) {
     out.to.network = *network;
   }
   if (const auto via = model::IpAddress::parse(section.text("Gateway"))) out.via = *via;
-  if (const auto metric = base::parse_number(section.text("Metric")))
-    out.metric = static_cast<std::uint32_t>(*metric);
-  if (const auto table = base::parse_number(section.text("Table")))
-    out.table = static_cast<std::uint32_t>(*table);
+  if (const auto metric = base::parse_as<std::uint32_t>(section.text("Metric"))) out.metric = *metric;
+  if (const auto table = base::parse_as<std::uint32_t>(section.text("Table"))) out.table = *table;
   return out;
 }
 

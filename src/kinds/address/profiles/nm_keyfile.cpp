@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <utility>
 
 #include "base/digest.hpp"
@@ -134,8 +135,8 @@ NmProfile parse_keyfile(std::string_view text) {
   if (auto parent = text_of(infiniband, "parent"); !parent.empty()) out.parent = std::move(parent);
   if (auto pkey = model::Pkey::parse(text_of(infiniband, "p-key"))) out.pkey = *pkey;
   if (auto mode = model::parse_ipoib_mode(text_of(infiniband, "transport-mode"))) out.mode = *mode;
-  if (const auto mtu = base::parse_number(text_of(infiniband, "mtu")); mtu && *mtu != 0)
-    out.mtu = model::Mtu{static_cast<std::int64_t>(*mtu)};
+  if (const auto mtu = base::parse_as<std::int64_t>(text_of(infiniband, "mtu")); mtu && *mtu != 0)
+    out.mtu = model::Mtu{*mtu};
   if (sections.contains("ipv4")) out.ipv4 = lines_of(sections["ipv4"]);
   if (sections.contains("ipv6")) out.ipv6 = lines_of(sections["ipv6"]);
   return out;

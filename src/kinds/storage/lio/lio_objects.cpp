@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -110,7 +111,7 @@ class LioTargetWriter {
       for (const auto& lun : target.luns) ++users_[lun.backstore];
     }
     for (const auto& backstore : state_.backstores) {
-      taken_.insert(hba_of(backstore.id));
+      if (const auto hba = hba_of(backstore.id)) taken_.insert(*hba);
       if (backstore.enabled) enabled_.emplace(lio_disk_of(backstore), backstore.id);
       if (is_ours(backstore.id) && !users_.contains(backstore.id) && !busy_.contains(backstore.id))
         idle_.insert(backstore.id);
@@ -121,12 +122,9 @@ class LioTargetWriter {
   static bool is_ours(const std::string& backstore) {
     return name_of_backstore(backstore).starts_with(kOurBackstores);
   }
-  static int hba_of(const std::string& backstore) {
+  static std::optional<int> hba_of(const std::string& backstore) {
     const auto hba = backstore.substr(0, backstore.find('/'));
-    return number_in(hba.substr(hba.rfind('_') + 1));
-  }
-  static int number_in(std::string_view text) {
-    return static_cast<int>(base::parse_number(text).value_or(0));
+    return base::parse_as<int>(hba.substr(hba.rfind('_') + 1));
   }
 
   LioTarget& known(const LioTargetId& target) {
@@ -245,13 +243,14 @@ class LioTargetWriter {
     if (auto done = collect(); !done) return done;  // a device may come back under another name
     for (const auto& text : wanted) {
       const auto space = text.find(' ');
-      const LioLun lun{number_in(text.substr(0, space)), {}};
+      const auto number = base::parse_as<int>(text.substr(0, space));
+      if (!number) return fail(Code::kInvalid, fmt::format("{}: \"{}\" has no number of a LUN", id_, text));
       const bool there = std::any_of(now.luns.begin(), now.luns.end(),
-                                     [&](const auto& other) { return other.number == lun.number; });
+                                     [&](const auto& other) { return other.number == *number; });
       if (there || space == std::string::npos) continue;
       auto backstore = backstore_of(text.substr(space + 1));
       if (!backstore) return fail(backstore.error());
-      now.luns.push_back({lun.number, *backstore});
+      now.luns.push_back({*number, *backstore});
       if (auto done = add_lun(now.id, now.luns.back()); !done) return done;
     }
     std::sort(now.luns.begin(), now.luns.end(),
@@ -357,7 +356,7 @@ class LioTargetWriter {
         continue;
       }
       if (!done) return done;
-      taken_.erase(hba_of(id));
+      if (const auto hba = hba_of(id)) taken_.erase(*hba);
       next_ = kOurHbas;
       std::erase_if(enabled_, [&](const auto& disk) { return disk.second == id; });
       disks_.erase(id);

@@ -31,8 +31,6 @@ using LioTexts = std::vector<std::string>;
 
 constexpr std::string_view kBlockWord = "block", kFileWord = "file";
 
-int lio_number_in(std::string_view text) { return static_cast<int>(base::parse_number(text).value_or(0)); }
-
 std::string lio_plugin_of(const std::string& id) {
   return id.substr(0, id.find('/')).substr(0, id.rfind('_', id.find('/')));
 }
@@ -121,8 +119,11 @@ LioGuest LioGuest::parse(const std::string& text) {
     mapping.read_only = part.ends_with(kReadOnly);
     if (mapping.read_only) part.remove_suffix(kReadOnly.size());
     const auto equals = part.find('=');
-    mapping.number = lio_number_in(part.substr(0, equals));
-    mapping.lun = equals == std::string_view::npos ? mapping.number : lio_number_in(part.substr(equals + 1));
+    const auto number = base::parse_as<int>(part.substr(0, equals));
+    const auto lun = equals == std::string_view::npos ? number : base::parse_as<int>(part.substr(equals + 1));
+    if (!number || !lun) continue;
+    mapping.number = *number;
+    mapping.lun = *lun;
     out.sees->push_back(mapping);
   }
   return out;

@@ -22,6 +22,7 @@ struct LioGuest {
   std::optional<std::vector<system::LioMapping>> sees{};
 
   /// "NAME", "NAME (LUNs 0, 5=1, 2 read-only)", "NAME (no LUNs)".
+  /// parse() passes over numbers that cannot belong to a LUN: cut, they would show the initiator another one.
   [[nodiscard]] std::string text() const;
   static LioGuest parse(const std::string& text);
 };

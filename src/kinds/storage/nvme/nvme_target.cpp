@@ -51,7 +51,7 @@ constexpr std::string_view kDisabled = " (disabled)";
 NvmeNamespace namespace_of(const std::string& nqn, const std::string& text) {
   const auto space = text.find(' ');
   NvmeNamespace out;
-  out.nsid = static_cast<int>(base::parse_number(text.substr(0, space)).value_or(0));
+  out.nsid = base::parse_as<int>(text.substr(0, space)).value_or(0);  // of no namespace
   if (space != std::string::npos) out.device = text.substr(space + 1);
   out.enabled = !out.device.ends_with(kDisabled);
   if (!out.enabled) out.device.erase(out.device.size() - kDisabled.size());

@@ -232,7 +232,10 @@ TEST(TapedHost, ErrorsComeBackAsTheyWere) {
 }
 
 TEST(TapedHost, DamagedAnswersAreNoneAndAreNamed) {
-  for (const char* answer : {R"({"error": 5})", R"({"error": {"code": "denied"}})", R"({"pfc": "x"})", "7"}) {
+  for (const char* answer :
+       {R"({"error": 5})", R"({"error": {"code": "denied"}})",
+        R"({"error": {"code": "denied", "errno": true}})",
+        R"({"error": {"code": "denied", "errno": 4294967309}})", R"({"pfc": "x"})", "7"}) {
     Tape tape(nlohmann::json::parse(R"({"dcb": {"eth0": )" + std::string(answer) + "}}"));
     TapedHost taped(tape, "boot");
     const auto got = taped.host().dcb.observe_dcb("eth0");

@@ -50,6 +50,16 @@ TEST(Job, AnotherShapeIsRefused) {
   auto json = to_json(Job());
   json["texts"] = 3;
   EXPECT_THROW((void)job_from(json), nlohmann::json::exception);
+  for (const auto* key : {"verb", "confirm_s"}) {
+    for (const auto* number : {"-1", "true", "18446744073709551615", "9223372036854775807"}) {
+      json = to_json(Job());
+      json[key] = nlohmann::ordered_json::parse(number);
+      EXPECT_THROW((void)job_from(json), nlohmann::json::exception) << key << " = " << number;
+    }
+  }
+  json = to_json(Job());
+  json["verb"] = static_cast<int>(Job::Verb::kHistory) + 1;
+  EXPECT_THROW((void)job_from(json), nlohmann::json::exception);
 }
 
 }  // namespace

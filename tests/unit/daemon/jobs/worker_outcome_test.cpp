@@ -68,6 +68,37 @@ TEST(WorkerOutcome, AWorkerWithoutAResult) {
   }
 }
 
+// Cut or wrapped, it would be another number, and an exit status might say that all is well.
+TEST(WorkerOutcome, AResultWithANumberThatCannotBeIsLost) {
+  const std::string whole =
+      R"({"exit": 0, "report": null, "handles_made": 1, "status": {"active": 3, "audit_s": 600,)"
+      R"( "last": {"number": 3}, "unconfirmed": {"deadline_ms": 1000}}})";
+  EXPECT_FALSE(outcome_after(Job::Verb::kApply, whole, exit_of_process(0)).lost);
+  struct Row {
+    std::string at;
+    std::vector<std::string> values;
+  };
+  for (const auto& row :
+       std::vector<Row>{{"/exit", {"-1", "6", "true", "\"0\"", "4294967296", "18446744073709551615"}},
+                        {"/handles_made", {"-1", "true", "null"}},
+                        {"/status/active", {"-1", "false", "18446744073709551615"}},
+                        {"/status/audit_s", {"-1", "true", "86401", "9223372036854775807"}},
+                        {"/status/last/number", {"-1", "true"}},
+                        {"/status/unconfirmed/deadline_ms", {"-1", "true", "9223372036854775807"}}}) {
+    for (const auto& value : row.values) {
+      auto line = nlohmann::ordered_json::parse(whole);
+      line[nlohmann::ordered_json::json_pointer(row.at)] = nlohmann::ordered_json::parse(value);
+      const auto outcome = outcome_after(Job::Verb::kApply, line.dump(), exit_of_process(0));
+      EXPECT_TRUE(outcome.lost) << row.at << " = " << value;
+      EXPECT_EQ(outcome.report.exit, model::Exit::kUndoIncomplete);
+    }
+  }
+  // A ledger that cannot be read.
+  EXPECT_FALSE(
+      outcome_after(Job::Verb::kHold, R"({"exit": 1, "report": null, "status": null})", exit_of_process(1))
+          .lost);
+}
+
 TEST(WorkerOutcome, OneThatWasToldToStopHadBegunNothing) {
   for (const int signal : {SIGUSR1, SIGUSR2}) {
     const auto outcome = outcome_after(Job::Verb::kApply, "", signal);

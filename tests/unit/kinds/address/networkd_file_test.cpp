@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "kinds/address/profiles/networkd_older.hpp"
+#include "kinds/address/route.hpp"
 #include "kinds/managers/networkd.hpp"
 
 namespace rdmacfg::kinds {
@@ -59,6 +60,21 @@ TEST(NetworkdFile, WhatSomebodyElseChangedIsSeen) {
             (Lines{"+ MTUBytes=9000", "+ [Link]", "- KeepConfiguration=static"}));
   // One of another interface is all edited.
   EXPECT_TRUE(parse_network(kChild, render_network(kNetworkdFilePort, whole())).edited);
+}
+
+TEST(NetworkdFile, ANumberBeyondItsRangeIsNotReadAsAnotherOne) {
+  auto text = render_network(kNetworkdFilePort, whole());
+  const std::string table = "Table=7\n";
+  const auto at = text.find(table);
+  ASSERT_NE(at, std::string::npos);
+  EXPECT_EQ(parse_network(kNetworkdFilePort, text).routes, whole().routes);
+  text.replace(at, table.size(), "Table=4294967303\n");
+  EXPECT_NE(parse_network(kNetworkdFilePort, text).routes, whole().routes);
+  const auto key = [](const char* number) {
+    return model::Key{"route", std::string(kNetworkdFilePort) + " 10.0.0.0/8 metric 5 table " + number};
+  };
+  EXPECT_TRUE(route_of(key("7")));
+  EXPECT_FALSE(route_of(key("4294967303")));
 }
 
 TEST(NetworkdFile, HostileTextsAreRead) {

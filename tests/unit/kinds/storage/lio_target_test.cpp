@@ -80,6 +80,9 @@ TEST(LioTarget, WhatAnInitiatorSeesIsReadAsItIsWritten) {
   EXPECT_FALSE(LioGuest::parse("iqn.x").sees.has_value());
   EXPECT_TRUE(LioGuest::parse((LioGuest{"iqn.x", std::vector<LioMapping>{}}).text()).sees->empty());
   EXPECT_EQ(LioGuest::parse("iqn.x (LUNs ").initiator, "iqn.x");
+  EXPECT_THAT(LioGuest::parse("iqn.x (LUNs 4294967296, 4294967297=1, 2=4294967299, x, 3)").sees.value(),
+              ElementsAre(LioMapping{3, 3, false}))
+      << "and not LUN 0";
 }
 
 TEST(LioTarget, AFileThatTheDaemonDoesNotSeeIsAWarning) {
@@ -113,8 +116,9 @@ TEST(LioTarget, WhatCannotBeGivenBackOrMadeIsRefusedWithTheReason) {
   groups.groups = 2;
   chap.authentication = true;
   reads.any_initiator = reads.write_protected = true;
-  LioTargetEntry odd_lun;
+  LioTargetEntry odd_lun, far_lun;
   odd_lun.luns = std::vector<std::string>{"0 pscsi /dev/x"};
+  far_lun.luns = std::vector<std::string>{"4294967296 block /dev/x"};
   const std::vector<LioRefusal> cases{
       {groups,
        {iqn, std::nullopt},
@@ -132,6 +136,7 @@ TEST(LioTarget, WhatCannotBeGivenBackOrMadeIsRefusedWithTheReason) {
              "generate_node_acls to 0, or remove it, with targetcli"},
       {{}, {guid, LioTargetEntry{}}, guid + ": this host has no port with that GUID"},
       {{}, {iqn, odd_lun}, iqn + ": there is no backstore pscsi /dev/x"},
+      {{}, {iqn, far_lun}, iqn + ": \"4294967296 block /dev/x\" has no number of a LUN"},
   };
   for (const auto& row : cases) {
     fakes::FakeKernel kernel;
