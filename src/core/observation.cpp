@@ -8,6 +8,7 @@
 
 #include "catalog/all.hpp"
 #include "catalog/bind.hpp"
+#include "catalog/driver_at_boot.hpp"
 #include "catalog/preset_words.hpp"
 #include "fabric/cables.hpp"
 
@@ -46,6 +47,7 @@ void check_observation(const config::Document& document, Observation& observatio
   model::Diagnostics found;
   for (const auto* kind : kinds::all_kinds())
     kind->check(observation.desired, observation.observed, observation.world, found);
+  kinds::warn_of_drivers_at_boot(observation.desired, observation.world, found);
   // An entry that is wrong in itself is not said to be wrong for this host too.
   std::set<model::Location> wrong;
   for (const auto& diagnostic : observation.diagnostics) {

@@ -181,7 +181,9 @@ void read_command_line(std::string_view text, const ForeignLine& any, std::vecto
     found.option = std::move(*option);
     out.push_back(std::move(found));
   }
-  add_blacklist(any, refused, out);
+  auto of_kernel = any;
+  of_kernel.by_kernel = true;
+  add_blacklist(of_kernel, refused, out);
 }
 
 /// As kstrtobool() reads it (lib/kstrtox.c): by the first letter, of "on" and "off" by the second.

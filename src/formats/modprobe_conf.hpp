@@ -49,12 +49,16 @@ struct ForeignLine {
   model::ModuleOption option{};  ///< of kOption
   std::string command{};         ///< of kInstall
   bool later = false;            ///< modprobe reads it after /etc/modprobe.d/rdma-configd.conf
+  bool by_kernel = false;        ///< of kBlacklist: module_blacklist=, for every way of loading
 
   [[nodiscard]] bool of_command_line() const;
   /// Whether it replaces the loading by nothing: "install MODULE /bin/true".
   [[nodiscard]] bool refuses() const;
   /// Whether systemd and udev do not load the module because of it.
   [[nodiscard]] bool keeps_out() const { return sort == Sort::kBlacklist || refuses(); }
+  /// Whether that also holds for modprobe without -b, which passes over a "blacklist" of the module that it
+  /// is asked for by name (modprobe(8)).
+  [[nodiscard]] bool stops_modprobe() const { return by_kernel || refuses(); }
   /// For messages: "/etc/modprobe.d/a.conf:3", "the kernel command line".
   [[nodiscard]] std::string place() const;
 };

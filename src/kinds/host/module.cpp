@@ -322,7 +322,6 @@ class ModuleKind final : public Kind {
                              Diagnostics& diagnostics) {
     for (const auto& line : foreign) {
       if (line.module != desired.key.id) continue;
-      const bool blacklisted = line.sort == ForeignLine::Sort::kBlacklist;
       if (line.sort == ForeignLine::Sort::kInstall && !line.refuses()) {
         diagnostics.push_back(
             Diagnostic{Severity::kWarning,
@@ -333,15 +332,11 @@ class ModuleKind final : public Kind {
                        {}});
       }
       if (!line.keeps_out()) continue;
-      diagnostics.push_back(
-          Diagnostic{Severity::kError,
-                     desired.origins.at("name"),
-                     fmt::format("[[module]] name: {} keeps {} from being loaded ({})", line.place(),
-                                 desired.key.id, blacklisted ? "blacklist" : "install"),
-                     line.of_command_line()
-                         ? "remove it from the boot loader's configuration, or write load = false here"
-                         : "remove that line, or write load = false here",
-                     {}});
+      diagnostics.push_back(Diagnostic{Severity::kError,
+                                       desired.origins.at("name"),
+                                       fmt::format("[[module]] name: {}", kept_out_by(line)),
+                                       remedy_of_keeping_out(line) + ", or write load = false here",
+                                       {}});
     }
   }
 };

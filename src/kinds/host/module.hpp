@@ -75,7 +75,14 @@ void warn_of_options_at_next_boot(const std::string& section, const std::string&
                                   const model::ModuleOptions& wanted, const model::Location& where,
                                   std::span<const ForeignLine> settings, model::Diagnostics& diagnostics);
 
-/// Warns where one of them keeps the module from being loaded at boot.
+/// Words for a line that keeps its module out: "/etc/modprobe.d/a.conf:3 keeps mlx4_en from being loaded
+/// (blacklist)". `what` replaces "loaded": "loaded at boot".
+std::string kept_out_by(const ForeignLine& line, std::string_view what = "loaded");
+
+/// How to undo that, for hints.
+std::string remedy_of_keeping_out(const ForeignLine& line);
+
+/// Warns where one of these settings of the next boot, all of the module, keeps it from being loaded.
 void warn_of_blacklist_at_next_boot(const std::string& section, const std::string& module,
                                     const model::Location& where, std::span<const ForeignLine> settings,
                                     model::Diagnostics& diagnostics);

@@ -145,6 +145,16 @@ void warn_of_options_at_next_boot(const std::string& section, const std::string&
   }
 }
 
+std::string kept_out_by(const ForeignLine& line, std::string_view what) {
+  const bool blacklisted = line.sort == ForeignLine::Sort::kBlacklist;
+  return fmt::format("{} keeps {} from being {} ({})", line.place(), line.module, what,
+                     blacklisted ? "blacklist" : "install");
+}
+
+std::string remedy_of_keeping_out(const ForeignLine& line) {
+  return line.of_command_line() ? "remove it from the boot loader's configuration" : "remove that line";
+}
+
 void warn_of_blacklist_at_next_boot(const std::string& section, const std::string& module,
                                     const model::Location& where, std::span<const ForeignLine> settings,
                                     Diagnostics& diagnostics) {

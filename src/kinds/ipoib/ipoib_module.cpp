@@ -61,10 +61,9 @@ void warn_of_module_at_boot(const std::vector<Desired>& desired, World& world,
   for (const auto& line : read_foreign_lines(host)) {
     if (line.module != module || !line.keeps_out()) continue;
     kept_out = true;
-    warn(fmt::format("[[ipoib]]: {} keeps {} from being loaded at boot ({}): IPoIB interfaces are gone after "
-                     "a reboot",
-                     line.place(), module, line.refuses() ? "install" : "blacklist"),
-         line.of_command_line() ? "remove it from the boot loader's configuration" : "remove that line");
+    warn(fmt::format("[[ipoib]]: {}: IPoIB interfaces are gone after a reboot",
+                     kept_out_by(line, "loaded at boot")),
+         remedy_of_keeping_out(line));
   }
   const auto settings = next_boot_settings(host);
   if (const auto at = settings.find(module); at != settings.end())

@@ -248,15 +248,12 @@ class SoftRdmaKind final : public Kind {
       const bool there =
           device_of(resource.key.id, world) != nullptr || is_loaded(module, world.host().modules);
       for (const auto& line : *lines) {
-        const bool blacklisted = line.sort == ForeignLine::Sort::kBlacklist;
         if (line.module != module || !line.keeps_out()) continue;
-        diagnostics.push_back(Diagnostic{
-            there ? Severity::kWarning : Severity::kError,
-            resource.origins.at("module"),
-            fmt::format("[[soft_rdma]] type: {} keeps {} from being loaded ({})", line.place(), module,
-                        blacklisted ? "blacklist" : "install"),
-            line.of_command_line() ? "remove it from the boot loader's configuration" : "remove that line",
-            {}});
+        diagnostics.push_back(Diagnostic{there ? Severity::kWarning : Severity::kError,
+                                         resource.origins.at("module"),
+                                         fmt::format("[[soft_rdma]] type: {}", kept_out_by(line)),
+                                         remedy_of_keeping_out(line),
+                                         {}});
       }
     }
   }

@@ -118,6 +118,19 @@ TEST(ModprobeFile, TheKernelCommandLineIsReadAsKmodAndTheKernelDo) {
   }
 }
 
+/// modprobe(8), -b: without it, "blacklist" does not hold for the name that modprobe is given.
+TEST(ModprobeFile, ARefusalIsMoreThanABlacklist) {
+  fakes::Faults faults;
+  fakes::MemoryFiles files(faults);
+  files.content = {{"/etc/modprobe.d/a.conf", "blacklist a\ninstall b /bin/false\ninstall c /sbin/d\n"},
+                   {"/proc/cmdline", "modprobe.blacklist=e module_blacklist=f\n"}};
+  std::string stopped;
+  for (const auto& line : read_foreign_lines(files, KernelOptions::kRead)) {
+    if (line.stops_modprobe()) stopped += line.module;
+  }
+  EXPECT_EQ(stopped, "bf");
+}
+
 TEST(ModprobeFile, ValuesAreComparedAsTheKernelReadsThem) {
   const auto same = [](const char* option, const char* running) {
     return same_value(*model::ModuleOption::parse(option), running);
