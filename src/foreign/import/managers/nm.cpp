@@ -35,13 +35,6 @@ std::string spelled_address(const std::string& text) {
   return out;
 }
 
-/// Addresses of RFC 7217 (nm-settings-nmcli(5)); "default-or-eui64", 2, and "default", 3, leave the choice to
-/// NetworkManager.conf and the host.
-bool names_stable_address(std::string_view mode) { return mode == "stable-privacy" || mode == "1"; }
-
-constexpr std::string_view kKernelAddresses =
-    "without NetworkManager the kernel derives the IPv6 addresses from the GUID, so they may change";
-
 /// [proxy] as it is without one.
 bool has_no_proxy(const Group& group) {
   return group.name == "proxy" && std::all_of(group.items.begin(), group.items.end(), [](const Item& item) {
