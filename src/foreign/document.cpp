@@ -200,6 +200,19 @@ void write_portless(DocumentWriter& writer, const std::vector<Interface>& portle
   writer.aside(std::move(aside));
 }
 
+/// Whether a key of the section that begins at `header` was left out before, which says why one is missing.
+bool is_told(const std::vector<Line>& lines, std::size_t header, model::Topic topic) {
+  const auto is_out = [&](std::size_t at) {
+    return at < lines.size() && std::string_view(lines[at].text).starts_with("# ");
+  };
+  if (topic == model::Topic::kNoIdentity) return is_out(header + 1);
+  if (topic != model::Topic::kMissingKey) return false;
+  for (auto at = header + 1; at < lines.size() && !lines[at].text.empty(); ++at) {
+    if (is_out(at)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::string render_value(std::string_view path, std::string_view key, const Value& value) {
@@ -272,10 +285,7 @@ base::Result<std::string> prune(std::vector<Line> lines,
       message += "; the partition is left out";
     }
     const auto header = header_of(lines[first].text);
-    // The key that was left out before says why.
-    const bool told = wrong.topic == model::Topic::kNoIdentity && first + 1 < lines.size() &&
-                      lines[first + 1].text.starts_with("# ");
-    if (!told) claims.miss(lines[first].from, std::move(message));
+    if (!is_told(lines, first, wrong.topic)) claims.miss(lines[first].from, std::move(message));
     auto last = first + 1;
     while (!header.empty() && last < lines.size()) {
       const auto next = header_of(lines[last].text);

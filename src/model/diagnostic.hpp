@@ -20,6 +20,7 @@ enum class Topic {
   kPkeyMembership,    ///< whether a subnet manager's document gives a P_Key to a port that uses it
   kMisplacedVersion,  ///< version stands below a section
   kNoIdentity,        ///< an entry without an identifying key
+  kMissingKey,        ///< an entry without another key that it needs
   kUntrustedFile,     ///< others than root can write to a file of the document
   kNotShown,          ///< counts the errors that are not shown
 };

@@ -76,7 +76,8 @@ class PfcKind final : public Kind {
                                          section->where,
                                          "[[pfc]]: priorities is missing",
                                          "write priorities = [3], or [] for no PFC",
-                                         {}});
+                                         {},
+                                         model::Topic::kMissingKey});
       }
       check_own_options(bound, desired, diagnostics);
       out.push_back(std::move(desired));

@@ -97,7 +97,8 @@ class MemlockKind final : public Kind {
                                section->where,
                                "[[memlock]] limit is missing",
                                "write limit = \"unlimited\", or a size such as \"64 GiB\"",
-                               {}});
+                               {},
+                               model::Topic::kMissingKey});
       }
       if (!LimitDomain{id}.group().empty()) {
         desired.settings["group"] = std::string(LimitDomain{id}.group());

@@ -87,7 +87,8 @@ class Mlx4PortKind final : public Kind {
                                          section->where,
                                          "[[mlx4_port]]: ports is missing",
                                          "write ports = [\"ib\", \"eth\"]",
-                                         {}});
+                                         {},
+                                         model::Topic::kMissingKey});
         continue;
       }
       const auto types = model::from_attributes<Mlx4PortTypes>(desired.settings).ports.value_or(PortTypes{});

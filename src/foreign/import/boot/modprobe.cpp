@@ -147,7 +147,7 @@ class Options {
   /// Commands for another module, or for a name, by which modprobe loads one of RDMA.
   void by_another(const Place& where, const std::vector<std::string_view>& words) {
     const auto command = words.front();
-    if (command != "alias" && command != "softdep" && command != "install") return;
+    if (command != "alias" && command != "softdep" && command != "weakdep" && command != "install") return;
     const auto at = std::find_if(words.begin() + 2, words.end(),
                                  [](std::string_view word) { return is_rdma_module(word); });
     if (at == words.end()) return;

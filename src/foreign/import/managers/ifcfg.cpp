@@ -12,6 +12,7 @@
 #include "foreign/import/formats.hpp"
 #include "foreign/import/managers/ifcfg_addresses.hpp"
 #include "foreign/import/managers/ifcfg_routes.hpp"
+#include "foreign/import/managers/nm_addresses.hpp"
 #include "foreign/inet.hpp"
 
 namespace rdmacfg::foreign {
@@ -34,8 +35,8 @@ constexpr std::array kVrfKeys{"VRF", "VRF_UUID"};
 /// Keys without a meaning for the document, or whose meaning is in others.
 constexpr auto kNoMatter = std::to_array<std::string_view>(
     {// names, what other keys say already, and records of the managers
-     "TYPE", "NAME", "UUID", "NM_CONTROLLED", "STARTMODE", "VLAN", "NETWORK", "IPV4INIT", "CONNECTED_MODE",
-     "LAST_CONNECT",
+     "TYPE", "NAME", "UUID", "NM_CONTROLLED", "STARTMODE", "VLAN", "NETWORK", "BROADCAST", "IPV4INIT",
+     "CONNECTED_MODE", "LAST_CONNECT",
      // when a manager sets the interface up, how long it waits and how often it tries
      "HOTPLUG", "DEVTIMEOUT", "LINKDELAY", "AUTOCONNECT_PRIORITY", "AUTOCONNECT_RETRIES", "MULTI_CONNECT",
      "IPV4_FAILURE_FATAL", "IPV6_FAILURE_FATAL", "DHCPV6C_SLEEP", "DHCPV6_TIMEOUT", "IPV4_DHCP_TIMEOUT",
@@ -43,8 +44,7 @@ constexpr auto kNoMatter = std::to_array<std::string_view>(
      // nothing of the interface's: clocks, programs, LLDP (which is of Ethernet), a route of the whole host
      "DHCPCLASS", "PEERNTP", "BROWSER_ONLY", "LLDP", "NOZEROCONF",
      // may differ from what the document does, and are passed as managers and installers write them unasked
-     "BROADCAST", "IPV6_PRIVACY", "IPV6_ADDR_GEN_MODE", "ACD_TIMEOUT", "ARPING_WAIT", "ARPCHECK",
-     "ARPUPDATE"});
+     "IPV6_PRIVACY", "IPV6_ADDR_GEN_MODE", "ACD_TIMEOUT", "ARPING_WAIT", "ARPCHECK", "ARPUPDATE"});
 
 bool is_ours(const Keys& keys, const Claims& claims) {
   const auto type = base::lower(keys.peek("TYPE"));
@@ -283,6 +283,12 @@ class Ifcfg {
     }
     // "rfc3041" makes temporary addresses beside those that a router's prefixes give.
     if (six) keys_.usual("IPV6_PRIVACY", "no");
+    // A key of NetworkManager's; initscripts leave the addresses to the kernel.
+    const bool managed = yes_or_no(keys_.peek("NM_CONTROLLED")) != false;
+    if (const auto mode = six && managed ? keys_.take("IPV6_ADDR_GEN_MODE") : std::nullopt;
+        mode && names_stable_address(mode->value))
+      claims_.pass(keys_.place(*mode),
+                   fmt::format("IPV6_ADDR_GEN_MODE: {}: {}", mode->value, kKernelAddresses));
     keys_.pass({"PEERDNS", "PEERROUTES", "IPV6_PEERDNS", "IPV6_PEERROUTES"});
     if (four && yes_or_no(keys_.peek("DEFROUTE")) == false) keys_.refuse("DEFROUTE");
     if (six && yes_or_no(keys_.peek("IPV6_DEFROUTE")) == false) keys_.refuse("IPV6_DEFROUTE");

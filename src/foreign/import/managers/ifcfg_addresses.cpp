@@ -20,6 +20,25 @@ void report_address(Keys& keys, const Item& item, const std::string& why) {
   if (!why.empty()) keys.wrong(item, why);
 }
 
+/// BROADCAST and NETWORK with the number of an address, which its prefix says already: others are named.
+void tell_of_prefix(Keys& keys, const model::IpPrefix& prefix, const std::string& number, Claims& claims) {
+  const auto usual = prefix.broadcast();
+  if (const auto written = keys.take("BROADCAST" + number)) {
+    const auto address = model::IpAddress::parse(written->value);
+    const bool fits = address && (usual ? *address == *usual : prefix.contains(*address));
+    if (!fits)
+      claims.pass(keys.place(*written),
+                  fmt::format("{}: {}: the kernel computes the broadcast address of the document's prefix",
+                              written->key, written->value));
+  }
+  if (const auto written = keys.take("NETWORK" + number)) {
+    const auto address = model::IpAddress::parse(written->value);
+    if (!address || *address != prefix.network().address)
+      claims.pass(keys.place(*written), fmt::format("{}: {}: has no effect; the address is of {}",
+                                                    written->key, written->value, prefix.network().text()));
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> ifcfg_keys_by_number(const Keys& keys, std::string_view stem) {
@@ -57,8 +76,11 @@ void read_ifcfg_addresses(Keys& keys, Inet& inet, Claims& claims) {
       claims.miss(keys.place(*address),
                   fmt::format("{}: neither PREFIX{} nor NETMASK{}", key, number, number));
     }
-    if (length)
-      report_address(keys, *address, add_address(inet, model::Family::kIpv4, address->value, length));
+    if (length) {
+      const auto why = add_address(inet, model::Family::kIpv4, address->value, length);
+      report_address(keys, *address, why);
+      if (why.empty()) tell_of_prefix(keys, inet.addresses.back(), number, claims);
+    }
     if (const auto gateway = number.empty() ? std::nullopt : keys.take("GATEWAY" + number))
       report_address(keys, *gateway, set_gateway(inet, model::Family::kIpv4, gateway->value));
   }
@@ -82,6 +104,8 @@ void parse_ifcfg_alias(const File& file, Interface& into, Claims& claims) {
     claims.pass(keys.where("ONPARENT"), "ONPARENT=no: the address does not come with its interface");
     return;
   }
+  if (const auto boot = keys.take("ONBOOT"); boot && yes_or_no(boot->value) == false)
+    claims.pass(keys.place(*boot), "ONBOOT=no: has no effect in the file of an alias; only ONPARENT=no has");
   read_ifcfg_addresses(keys, into.ipv4, claims);
   // BOOTPROTO=none without an address of its own.
   if (into.ipv4.method == model::InetMethod::kDisabled && !into.ipv4.addresses.empty())

@@ -57,7 +57,8 @@ class Interfaces {
       }
       joined += line;
       const auto words = words_of(joined);
-      if (!words.empty()) statement(file, first, words, joined, inside);
+      if (!words.empty() && !is_mapping({file.path, first}, words, inside))
+        statement(file, first, words, joined, inside);
       joined.clear();
     }
   }
@@ -67,6 +68,7 @@ class Interfaces {
   void finish() {
     inherit();
     find_ipoib();
+    tell_mappings();
     std::map<std::string, Interface, std::less<>> found;
     std::vector<Hook> hooks;
     for (auto& stanza : stanzas_) {
@@ -101,6 +103,7 @@ class Interfaces {
     }
     // The commands run when the interface is there, and may speak of other interfaces.
     for (const auto& hook : hooks) {
+      tell_down(hook, claims_);
       const auto of_module = take_modules(hook);
       auto why = take_hook(hook, found);
       if (why.empty()) why = of_module;
@@ -139,6 +142,24 @@ class Interfaces {
     } else if (!modprobe_calls_in(hook.command, hook.own).modules.empty()) {
       claims_.took(hook.where);
     }
+  }
+
+  /// `mapping` and its lines, which choose the stanza of an interface by a script.
+  bool is_mapping(Place where, const std::vector<std::string_view>& words, bool& inside) {
+    const bool begins = words.front() == "mapping";
+    in_mapping_ = begins || (in_mapping_ && (words.front() == "script" || words.front() == "map"));
+    inside = inside && !in_mapping_;
+    if (begins)
+      mappings_.emplace_back(std::move(where), std::vector<std::string>(words.begin() + 1, words.end()));
+    return in_mapping_;
+  }
+
+  void tell_mappings() {
+    const auto is_ours = [&](const auto& name) { return ipoib_.contains(name) || claims_.knows(name); };
+    for (const auto& [where, names] : mappings_)
+      std::any_of(names.begin(), names.end(), is_ours)
+          ? claims_.miss(where, "mapping: is not supported")
+          : claims_.pass(where, "mapping: is not for InfiniBand");
   }
 
   void statement(const File& file, int line, const std::vector<std::string_view>& words,
@@ -182,7 +203,7 @@ class Interfaces {
       inside = false;
       claims_.took(where);
       claims_.pass(where, fmt::format("{}: concerns ifup and ifdown alone", word));
-    } else if (inside && word != "mapping" && word != "rename" && word != "template") {
+    } else if (inside && word != "rename" && word != "template") {
       auto& stanza = stanzas_.back();
       const auto rest = base::trim(base::trim(whole).substr(word.size()));
       if (is_hook(word)) {
@@ -395,6 +416,8 @@ class Interfaces {
   Claims& claims_;
   std::vector<Stanza> stanzas_;
   Sources sources_;
+  bool in_mapping_ = false;                                           ///< of the line that is read
+  std::vector<std::pair<Place, std::vector<std::string>>> mappings_;  ///< with their interfaces
   std::set<std::string, std::less<>> ipoib_;
   std::set<std::string, std::less<>> started_;
   std::set<std::string, std::less<>> bases_;   ///< stanzas that others inherit, and which are none themselves

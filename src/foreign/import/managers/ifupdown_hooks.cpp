@@ -282,6 +282,20 @@ class HookParser {
   ShellWords words_;
 };
 
+/// Whether a command of a hook for going down sets nothing, or takes away what one for coming up has set.
+bool takes_away(const ShellWords& words) {
+  if (words.empty() || sets_nothing(words)) return true;
+  const auto& first = words.front();
+  if (first == "echo") {
+    const bool child = words.back().starts_with("/sys/class/net/") && words.back().ends_with("/delete_child");
+    return !has_word(words, ">") || child || sysfs_write_of(words).has_value();
+  }
+  if (first == "ip" || first == "ifconfig" || first == "route")
+    return has_word(words, "del") || has_word(words, "delete") || has_word(words, "flush") ||
+           has_word(words, "down");
+  return first == "rmmod" || first == "exit";
+}
+
 }  // namespace
 
 bool is_hook(std::string_view key) {
@@ -326,6 +340,18 @@ bool renames_child(const std::vector<Hook>& hooks) {
     }
   }
   return false;
+}
+
+void tell_down(const Hook& hook, Claims& claims) {
+  if (!hook.key.ends_with("down")) return;
+  ShellBlocks blocks([&](std::string_view value) { return value == hook.own; });
+  for (const auto& part : parts_of(hook.command)) {
+    const auto command = blocks.next(part, hook.where.line);
+    if (command.decides || command.test || takes_away(shell_words(command.text, hook.own))) continue;
+    return claims.pass(hook.where,
+                       fmt::format("{}: {}: the document has no commands for an interface that goes down",
+                                   hook.key, without_secrets(command.text)));
+  }
 }
 
 std::string take_hook(const Hook& hook, std::map<std::string, Interface, std::less<>>& found) {

@@ -56,7 +56,12 @@ void take_of_every_sort(Keys& keys, Interface& out, Claims& claims) {
   const bool six = out.ipv6.method == InetMethod::kAuto;
   if (six) keys.usual("privext", "0");
   keys.usual("accept_ra", six ? "1" : "0");
-  if (keys.peek("dad-attempts") == "0") keys.refuse("dad-attempts");  // nodad
+  if (const auto attempts = keys.peek("dad-attempts"); attempts == "0") {
+    keys.refuse("dad-attempts");  // nodad
+  } else if (attempts != "60") {  // as without the line
+    tell_left_out(keys, claims, "dad-attempts",
+                  "is how often ifup asks whether the kernel found a duplicate");
+  }
   constexpr std::string_view kBroadcast =
       "the kernel computes the broadcast address of the document's prefix";
   tell_left_out(keys, claims, "network", kBroadcast);

@@ -35,13 +35,6 @@ std::string spelled_address(const std::string& text) {
   return out;
 }
 
-/// Addresses of RFC 7217 (nm-settings-nmcli(5)); "default-or-eui64", 2, and "default", 3, leave the choice to
-/// NetworkManager.conf and the host.
-bool names_stable_address(std::string_view mode) { return mode == "stable-privacy" || mode == "1"; }
-
-constexpr std::string_view kKernelAddresses =
-    "without NetworkManager the kernel derives the IPv6 addresses from the GUID, so they may change";
-
 /// [proxy] as it is without one.
 bool has_no_proxy(const Group& group) {
   return group.name == "proxy" && std::all_of(group.items.begin(), group.items.end(), [](const Item& item) {
@@ -131,8 +124,11 @@ class Keyfile {
       connection.wrong(*users, "the document does not support profiles of single users");
     connection.pass({"type", "id", "uuid", "timestamp", "autoconnect-priority", "autoconnect-retries",
                      "slave-type", "port-type", "autoconnect-slaves", "autoconnect-ports", "multi-connect",
-                     "wait-device-timeout", "wait-activation-delay", "auth-retries", "gateway-ping-timeout",
-                     "read-only", "metered", "lldp", "stable-id"});
+                     "wait-device-timeout", "wait-activation-delay", "auth-retries", "read-only", "metered",
+                     "lldp", "stable-id"});
+    if (const auto wait = connection.take("gateway-ping-timeout"); wait && wait->value != "0")
+      claims_.pass(connection.place(*wait),
+                   "gateway-ping-timeout: NetworkManager alone waits until the gateway answers");
     // systemd-resolved applies these to the interface; -1 leaves its default.
     for (const auto* key : {"llmnr", "mdns"}) connection.usual(key, "-1");
     connection.finish();
@@ -335,8 +331,12 @@ class Keyfile {
   void tell_stable_address(Keys& keys, const Inet& inet) {
     if (inet.method != InetMethod::kAuto && inet.method != InetMethod::kLinkLocal) return;
     const auto mode = keys.take("addr-gen-mode");
-    if (mode && names_stable_address(mode->value))
-      claims_.pass(keys.place(*mode), fmt::format("addr-gen-mode: {}: {}", mode->value, kKernelAddresses));
+    if (!mode || !names_stable_address(mode->value)) return;
+    claims_.pass(keys.place(*mode), fmt::format("addr-gen-mode: {}: {}", mode->value, kKernelAddresses));
+    const Keys connection(file_.path, items("connection"), claims_);
+    if (connection.has("stable-id"))
+      claims_.pass(connection.where("stable-id"),
+                   "stable-id: concerns only addresses that NetworkManager generates");
   }
 
   void take_method(Keys& keys, const Item& method, const std::string& section, Inet& inet, Family family) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addresses and routes in NetworkManager's keyfiles (nm-keyfile.c).
+// Addresses and routes in NetworkManager's keyfiles (nm-keyfile.c), and addresses that it makes up.
 #pragma once
 
 #include <string>
@@ -9,6 +9,14 @@
 #include "foreign/keys.hpp"
 
 namespace rdmacfg::foreign {
+
+/// Whether an addr-gen-mode asks for addresses of RFC 7217 (nm-settings-nmcli(5)); "default-or-eui64", 2, and
+/// "default", 3, leave the choice to NetworkManager.conf and the host.
+inline bool names_stable_address(std::string_view mode) { return mode == "stable-privacy" || mode == "1"; }
+
+/// The remark on such an addr-gen-mode.
+inline constexpr std::string_view kKernelAddresses =
+    "without NetworkManager the kernel derives the IPv6 addresses from the GUID, so they may change";
 
 /// "a;b;" and "a,b" as a list.
 std::vector<std::string> split_nm_list(std::string_view text);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <functional>
 #include <map>
@@ -177,6 +178,25 @@ void tell_defaults(const Group& group, NmMatch match, Claims& claims) {
   }
 }
 
+/// [main]: what NetworkManager does on the whole host, in one remark where it has interfaces of ours.
+void tell_main(const Group& group, Claims& claims) {
+  constexpr auto kKept = std::to_array<std::string_view>({"dhcp", "dns", "no-auto-default", "rc-manager"});
+  if (claims.interfaces.empty()) return;
+  std::vector<std::string> keys;
+  Place where;
+  for (const auto& item : group.items) {
+    const std::string key(plain_key(item.key));
+    const bool kept = std::find(kKept.begin(), kKept.end(), key) != kKept.end();
+    if (!kept || base::trim(item.value).empty() || std::find(keys.begin(), keys.end(), key) != keys.end())
+      continue;
+    if (keys.empty()) where = {item.file, item.line};
+    keys.push_back(key);
+  }
+  if (keys.empty()) return;
+  claims.pass(where, fmt::format("{}: {} in force for the connections that NetworkManager keeps",
+                                 base::join(keys, ", "), keys.size() == 1 ? "stays" : "stay"));
+}
+
 /// A line that would be named if no later line replaced it.
 void tell_replaced(std::string_view section, const Item& item, const Item& by, Claims& claims) {
   const auto key = plain_key(item.key);
@@ -260,6 +280,7 @@ void tell_nm_conf(std::span<const File> files, Claims& claims) {
       tell_unmanaged(group, claims);
       tell_folder(group, claims);
     }
+    if (group.name == "main") tell_main(group, claims);
     if (group.name == "ifupdown") tell_ifupdown(group, claims);
     if (group.name.starts_with("device")) tell_devices(group, match, claims);
     if (group.name.starts_with("connection")) tell_defaults(group, match, claims);

@@ -11,6 +11,7 @@
 #include "base/characters.hpp"
 #include "base/text.hpp"
 #include "foreign/import/formats.hpp"
+#include "foreign/import/managers/nm_addresses.hpp"
 #include "foreign/inet.hpp"
 #include "foreign/syntax/yaml.hpp"
 
@@ -76,7 +77,8 @@ class NmstateReader {
     for (const auto& item : interfaces) interface(item);
     if (const auto* node = keys.mapping("routes")) routes(*node);
     if (const auto* node = keys.mapping("dns-resolver")) servers(*node);
-    keys.pass({"hostname"});
+    if (const auto* host = keys.take("hostname"))
+      claims_.pass(host->place(), "hostname: the document does not set the host's name");
     keys.finish("state");
     for (auto& interface : found_) {
       place_search(interface);
@@ -135,10 +137,29 @@ class NmstateReader {
       const auto* inner = keys.mapping(family == Family::kIpv4 ? "ipv4" : "ipv6");
       if (inner != nullptr) inet(*inner, out, family);
     }
-    keys.pass({"type", "description", "profile-name", "identifier", "permanent-mac-address",
-               "accept-all-mac-addresses", "min-mtu", "max-mtu", "lldp", "wait-ip"});
+    tell_of_link(keys);
+    keys.pass(
+        {"type", "description", "profile-name", "identifier", "permanent-mac-address", "min-mtu", "max-mtu"});
     keys.finish(out.name);
     found_.push_back(std::move(out));
+  }
+
+  /// Keys that `nmstatectl show` writes for each interface: only other values than its own are named.
+  void tell_of_link(YamlKeys& keys) {
+    keys.usual("accept-all-mac-addresses", "false");
+    tell_unless(keys, "wait-ip", "any", "concerns NetworkManager only");
+    const auto* lldp = keys.mapping("lldp");
+    if (lldp == nullptr) return;
+    YamlKeys inner(*lldp, claims_);
+    inner.pass({"neighbors"});  // what it hears
+    if (inner.flag("enabled") == true) claims_.pass(lldp->place(), "lldp: is of Ethernet, not of InfiniBand");
+    inner.finish("lldp");
+  }
+
+  void tell_unless(YamlKeys& keys, std::string_view key, std::string_view value, std::string_view why) {
+    const auto* node = keys.take(key);
+    if (node != nullptr && base::lower(node->text) != value)
+      claims_.pass(node->place(), fmt::format("{}: {}: {}", key, node->text, why));
   }
 
   /// A P_Key interface may be meant by its name alone, as where it is to go, or by its name and P_Key.
@@ -227,20 +248,7 @@ class NmstateReader {
     auto& inet = out.inet(family);
     const auto enabled = keys.flag("enabled");
     const bool dhcp = keys.flag("dhcp") == true, autoconf = keys.flag("autoconf") == true;
-    for (const auto& item : keys.list("address")) {
-      YamlKeys address(item, claims_);
-      if (!address.fits()) continue;
-      const auto ip = address.text("ip");
-      const auto length = address.number("prefix-length", 128);
-      address.pass({"valid-life-time", "preferred-life-time"});
-      address.finish("address");
-      const auto parsed = model::IpAddress::parse(ip);
-      // Attributes that the interface has by itself are listed, too, when the state was shown by nmstate.
-      if (parsed && family == Family::kIpv6 && parsed->link_local()) continue;
-      const auto why =
-          add_address(inet, family, ip, length ? std::optional(static_cast<int>(*length)) : std::nullopt);
-      if (!why.empty()) keys.wrong(item, why);
-    }
+    addresses(keys, inet, family);
     const bool automatic = enabled != false && (dhcp || autoconf);
     for (const auto* key : {"auto-dns", "auto-gateway", "auto-routes"}) {
       if (automatic) keys.usual(key, "yes");
@@ -249,7 +257,13 @@ class NmstateReader {
     if (!automatic)
       keys.pass({"auto-dns", "auto-gateway", "auto-routes", "auto-route-table-id", "auto-route-metric",
                  "dhcp-client-id", "dhcp-duid"});
-    keys.pass({"addr-gen-mode", "wait-ip", "allow-extra-address"});
+    // Without addresses NetworkManager makes a link-local one of IPv6 in the same way.
+    const bool generates = automatic || (enabled == true && inet.addresses.empty());
+    const auto* mode = keys.take("addr-gen-mode");
+    if (mode != nullptr && generates && names_stable_address(base::lower(mode->text)))
+      claims_.pass(mode->place(), fmt::format("addr-gen-mode: {}: {}", mode->text, kKernelAddresses));
+    tell_unless(keys, "allow-extra-address", "true", "concerns only what nmstate verifies");
+    keys.pass({"wait-ip"});
     keys.finish(family == Family::kIpv4 ? "ipv4" : "ipv6");
     if (enabled == false) {
       inet = {};
@@ -257,6 +271,40 @@ class NmstateReader {
     } else if (dhcp || autoconf) {
       inet.method = InetMethod::kAuto;
     }
+  }
+
+  void addresses(YamlKeys& keys, Inet& inet, Family family) {
+    for (const auto& item : keys.list("address")) {
+      YamlKeys address(item, claims_);
+      if (!address.fits()) continue;
+      const auto ip = address.text("ip");
+      const auto length = address.number("prefix-length", 128);
+      const bool leased = is_leased(address);
+      address.finish("address");
+      const auto parsed = model::IpAddress::parse(ip);
+      // Attributes that the interface has by itself are listed, too, when the state was shown by nmstate.
+      if (parsed && family == Family::kIpv6 && parsed->link_local()) continue;
+      if (leased) {
+        claims_.pass(item.place(), fmt::format("{}: nmstate ignores an address whose life time is limited; "
+                                               "it comes from a server or router",
+                                               ip));
+        continue;
+      }
+      const auto why =
+          add_address(inet, family, ip, length ? std::optional(static_cast<int>(*length)) : std::nullopt);
+      if (!why.empty()) keys.wrong(item, why);
+    }
+  }
+
+  /// InterfaceIpAddr::is_auto() of nmstate's ip.rs, with the names that the key has had.
+  static bool is_leased(YamlKeys& address) {
+    address.pass({"preferred-life-time", "preferred-left", "preferred-lft"});
+    bool out = false;
+    for (const auto* key : {"valid-life-time", "valid-left", "valid-lft"}) {
+      const auto* left = address.take(key);
+      out = out || (left != nullptr && left->text != "forever");
+    }
+    return out;
   }
 
   void routes(const YamlNode& node) {
