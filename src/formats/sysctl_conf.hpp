@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,11 +41,27 @@ enum class SysctlConf { kRead, kUnread };
 /// Debian 13 and Arch have none. Without systemd-sysctl it is sysctl(8) that reads the file.
 SysctlConf observe_sysctl_conf(system::Files& files);
 
-using ForeignSysctls = std::map<std::string, std::vector<ForeignSysctl>, std::less<>>;  ///< by path
+/// A line whose key stands for several settings: "net.ipv6.conf.*.disable_ipv6 = 1".
+struct ForeignSysctlPattern {
+  std::string glob;  ///< with slashes, as glob(3) finds files below /proc/sys
+  ForeignSysctl line;
+};
 
-/// Lines of other files that set a path or exclude it: all files, read once. Patterns are left out, as they
-/// yield to lines that name a setting.
+struct ForeignSysctls {
+  std::map<std::string, std::vector<ForeignSysctl>, std::less<>> lines;  ///< that name a setting, by path
+  std::vector<ForeignSysctlPattern> patterns;  ///< in the order in which systemd-sysctl applies them
+};
+
+/// Lines of other files that set a path or exclude it, and patterns: all files, read once.
 ForeignSysctls read_foreign_sysctls(system::Files& files, SysctlConf conf);
+
+/// The line of other files that gives a setting its value at boot, if ours does not name it: the last of
+/// those that name it, wherever patterns stand, else the last pattern. A setting that is excluded has none
+/// (sysctl.d(5), apply_all() of systemd's sysctl.c).
+std::optional<ForeignSysctl> foreign_sysctl_in_force(const std::string& path, const ForeignSysctls& foreign);
+
+/// Whether systemd-sysctl takes one line after another, of another file or of the same.
+bool is_read_later(const ForeignSysctl& line, const ForeignSysctl& other);
 
 /// By path, the last line of a file that sets it, as sysctl(8) reads a file.
 std::map<std::string, ForeignSysctl> sysctls_in_file(system::Files& files, const std::string& file);

@@ -19,34 +19,22 @@ std::string switch_of_ipv6(std::string_view interface) {
   return fmt::format("net/ipv6/conf/{}/disable_ipv6", interface);
 }
 
-std::string_view name_of_file(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+bool switches_off(const ForeignSysctl& line) { return !same_sysctl_value(line.value, "0"); }
 
-/// The line that counts at boot for a switch, of files that are not ours; files are read by their names. A
-/// later line that excludes the switch leaves none.
-std::optional<ForeignSysctl> last_line_for(const std::string& path, const ForeignSysctls& foreign) {
-  const auto lines = foreign.find(path);
-  std::optional<ForeignSysctl> out;
-  if (lines == foreign.end()) return out;
-  for (const auto& line : lines->second) {
-    if (!out || name_of_file(line.file) >= name_of_file(out->file)) out = line;
-  }
-  return out && !out->excludes ? out : std::nullopt;
-}
-
-bool is_later(const ForeignSysctl& line, const ForeignSysctl& other) {
-  const auto name = name_of_file(line.file), other_name = name_of_file(other.file);
-  return name != other_name ? name > other_name : line.line > other.line;
-}
-
-/// The line that switches IPv6 off. One for the interface counts before those for all; and a write to `all`
-/// sets `default` as well (addrconf_disable_ipv6() of net/ipv6/addrconf.c).
-std::optional<ForeignSysctl> line_switching_off(const std::string& interface, const ForeignSysctls& foreign) {
-  const auto counts = [&](std::string_view name) { return last_line_for(switch_of_ipv6(name), foreign); };
-  const auto is_off = [](const ForeignSysctl& line) { return !same_sysctl_value(line.value, "0"); };
-  if (auto own = counts(interface)) return is_off(*own) ? own : std::nullopt;
+/// The line that switches IPv6 off. One for the interface, or a pattern that fits it, counts before all lines
+/// for `all` and `default`, the document's too: systemd-sysctl sets it when the interface comes. And a write
+/// to `all` sets `default` as well (addrconf_disable_ipv6() of net/ipv6/addrconf.c).
+std::optional<ForeignSysctl> line_switching_off(const std::string& interface, const InterfaceNames& on,
+                                                const ForeignSysctls& foreign) {
+  const auto counts = [&](std::string_view name) {
+    return foreign_sysctl_in_force(switch_of_ipv6(name), foreign);
+  };
+  if (on.contains(interface)) return std::nullopt;
+  if (auto own = counts(interface)) return switches_off(*own) ? own : std::nullopt;
+  if (on.contains("all") || on.contains("default")) return std::nullopt;
   const auto all = counts("all"), initial = counts("default");
-  const auto& last = !initial || (all && is_later(*all, *initial)) ? all : initial;
-  return last && is_off(*last) ? last : std::nullopt;
+  const auto& last = !initial || (all && is_read_later(*all, *initial)) ? all : initial;
+  return last && switches_off(*last) ? last : std::nullopt;
 }
 
 }  // namespace
@@ -66,8 +54,7 @@ void warn_of_no_ipv6_at_boot(const model::Desired& address, const std::string& i
                      line.place(), line.option.text()),
          "remove the word there, or leave the IPv6 addresses out");
   }
-  if (switched_on) return;
-  const auto line = line_switching_off(interface, foreign);
+  const auto line = line_switching_off(interface, on, foreign);
   if (!line) return;
   warn(fmt::format("{}: {}:{} switches IPv6 off on {} at boot", address.label, line->file, line->line,
                    interface),

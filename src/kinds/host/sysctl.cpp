@@ -77,6 +77,28 @@ std::string remedy_of_line(const ForeignSysctl& line, const OtherSysctlSetters& 
   return "ours is read later and wins; remove the line there to keep the two from disagreeing";
 }
 
+/// Where a pattern of another file gives each interface a value: one that comes has it instead of the
+/// default.
+void warn_of_pattern_before_default(const Desired& resource, const ForeignSysctls& foreign,
+                                    Diagnostics& diagnostics) {
+  constexpr std::string_view kDefault = "/conf/default/";
+  auto glob = resource.key.id;
+  const auto at = glob.find(kDefault);
+  const auto ours = text_in(resource.settings, "file");
+  if (at == std::string::npos || !glob.starts_with("net/") || !ours) return;
+  glob.replace(at, kDefault.size(), "/conf/*/");
+  for (const auto& pattern : foreign.patterns) {
+    if (pattern.glob != glob || same_sysctl_value(pattern.line.value, *ours)) continue;
+    diagnostics.push_back(
+        {Severity::kWarning,
+         resource.where,
+         fmt::format("{}:{} sets {} to {} on each interface that appears, so {} has no effect there",
+                     pattern.line.file, pattern.line.line, glob, pattern.line.value, resource.key.id),
+         "write an entry with the name of each interface that needs another value",
+         {}});
+  }
+}
+
 constexpr std::array kSysctlFiles{OwnedFile{.path = kSysctlFile, .what = "Kernel settings."}};
 
 class SysctlKind final : public Kind, public NeedsWatching, public MustStay, public KeepsSecrets {
@@ -146,8 +168,9 @@ class SysctlKind final : public Kind, public NeedsWatching, public MustStay, pub
         resource.settings.erase("value");
         if (!world.offline()) explain_missing(resource, world, diagnostics);
       }
-      const auto others = foreign.find(resource.key.id);
-      if (others == foreign.end()) continue;
+      warn_of_pattern_before_default(resource, foreign, diagnostics);
+      const auto others = foreign.lines.find(resource.key.id);
+      if (others == foreign.lines.end()) continue;
       for (const auto& other : others->second) {
         if (setters->ufw_sets(other.file)) continue;  // already reported
         if (other.excludes && !other.wins) continue;  // ours comes later

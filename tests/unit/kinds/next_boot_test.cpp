@@ -119,5 +119,45 @@ TEST(NextBoot, Ipv6ThatIsSwitchedOffIsNamed) {
                       "\"ipv6.disable=1\""));
 }
 
+/// systemd-sysctl reads patterns, and lines that take a setting out of them.
+TEST(NextBoot, APatternThatSwitchesIpv6OffIsNamed) {
+  const std::string addressed = kPortEntry + "ipv6 = { addresses = [\"2001:db8::1/64\"] }\n";
+  const std::string site = "/etc/sysctl.d/90-site.conf", earlier = "/etc/sysctl.d/10-ib.conf";
+  const std::string pattern = "net.ipv6.conf.*.disable_ipv6 = 1\n";
+  const std::string told =
+      "ib0 2001:db8::1/64: /etc/sysctl.d/90-site.conf:1 switches IPv6 off on ib0 at boot";
+  EXPECT_TRUE(is_told(addressed, {{site, pattern}}, told));
+  EXPECT_TRUE(is_told(addressed, {{site, pattern}, {earlier, "net.ipv6.conf.all.disable_ipv6 = 0\n"}}, told));
+  EXPECT_FALSE(is_told(addressed, {{site, pattern}, {earlier, "net.ipv6.conf.ib0.disable_ipv6 = 0\n"}}, told))
+      << "the interface's own line";
+  EXPECT_FALSE(is_told(addressed, {{site, pattern + "net.ipv6.conf.ib*.disable_ipv6 = 0\n"}}, told))
+      << "a later pattern";
+  const std::string excluded = "-net.ipv6.conf.ib0.disable_ipv6\n";
+  EXPECT_FALSE(is_told(addressed, {{site, "net.ipv6.conf.ib*.disable_ipv6 = 1\n" + excluded}}, told));
+  EXPECT_TRUE(is_told(addressed, {{site, pattern + excluded}}, told)) << "it sets the default, too";
+  EXPECT_TRUE(is_told(addressed + "[[sysctl]]\nkey = \"net.ipv6.conf.all.disable_ipv6\"\nvalue = 0\n",
+                      {{site, pattern}}, told))
+      << "the interface takes the pattern's value when it appears";
+  EXPECT_FALSE(is_told(addressed + "[[sysctl]]\nkey = \"net/ipv6/conf/ib0/disable_ipv6\"\nvalue = 0\n",
+                       {{site, pattern}}, told));
+}
+
+/// 50-default.conf of systemd has such a pattern on RHEL and Arch.
+TEST(NextBoot, APatternThatLeavesADefaultWithoutEffectIsNamed) {
+  const std::string file = "/usr/lib/sysctl.d/50-default.conf", pattern = "net.ipv4.conf.*.rp_filter = 2\n";
+  const std::string told =
+      "/usr/lib/sysctl.d/50-default.conf:1 sets net/ipv4/conf/*/rp_filter to 2 on each interface that "
+      "appears, "
+      "so net/ipv4/conf/default/rp_filter has no effect there";
+  const auto entry = [](const std::string& interface, const std::string& value) {
+    return "[[sysctl]]\ninterface = \"" + interface + "\"\nrp_filter = " + value + "\n";
+  };
+  EXPECT_TRUE(is_told(entry("default", "0"), {{file, pattern}}, told));
+  EXPECT_FALSE(is_told(entry("default", "2"), {{file, pattern}}, told)) << "the same value";
+  EXPECT_FALSE(is_told(entry("default", "0"), {{file, pattern + "-net.ipv4.conf.*.rp_filter\n"}}, told));
+  EXPECT_EQ(told_of_boot(entry("ib0", "0"), {{file, pattern}}).find(file), std::string::npos)
+      << "the entry names its setting";
+}
+
 }  // namespace
 }  // namespace rdmacfg::kinds

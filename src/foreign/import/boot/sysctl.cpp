@@ -73,6 +73,7 @@ bool SysctlSettings::is_ours(std::string_view text) const {
 }
 
 void SysctlSettings::line(const Place& where, std::string_view text) {
+  const bool marked = text.starts_with('-');
   text = without_mark(text);
   const auto equals = text.find('=');
   const auto key = base::trim(text.substr(0, equals));
@@ -81,13 +82,17 @@ void SysctlSettings::line(const Place& where, std::string_view text) {
     ++others_[where.file];
     return;
   }
+  if (equals == std::string_view::npos && marked)
+    return claims_.miss(where, fmt::format("-{}: neither patterns nor earlier lines set it at boot; leave it "
+                                           "out of the document",
+                                           key));
   if (equals == std::string_view::npos) return claims_.miss(where, fmt::format("{}: has no value", key));
   const auto value = base::trim(text.substr(equals + 1));
   const bool of_module = is_of_rdma_module(parts);
-  if (of_module && is_pattern(key))
-    return claims_.miss(where, fmt::format("{}: write each setting that it stands for", key));
-  if (!of_module && is_pattern(parts.size() == 5 ? parts[3] : key))
+  if (!of_module && is_pattern(parts[3]))
     return claims_.miss(where, fmt::format("{}: write a setting for each interface", key));
+  if (is_pattern(key))
+    return claims_.miss(where, fmt::format("{}: write each setting that it stands for", key));
   claims_.took(where);
   const bool of_interface =
       !of_module && parts[1] == "ipv4" && parts[2] == "conf" && is_rail_setting(parts[4]);
@@ -108,8 +113,8 @@ void SysctlSettings::finish() {
                                         count == 1 ? "setting stays in" : "settings stay in"));
 }
 
-/// Of an interface of ours, or of all where several rails need it, the sizes of the neighbour tables, or of a
-/// module of RDMA.
+/// Of an interface of ours, by its name or by a pattern, or of all where several rails need it, the sizes of
+/// the neighbour tables, or of a module of RDMA.
 bool SysctlSettings::is_ours(const std::vector<std::string>& parts) const {
   if (is_of_rdma_module(parts)) return true;
   if (parts.size() != 5 || parts[0] != "net") return false;
@@ -118,7 +123,8 @@ bool SysctlSettings::is_ours(const std::vector<std::string>& parts) const {
   if (who == "all" || who == "default")
     return parts[1] == "ipv4" && parts[2] == "conf" && is_rail_setting(parts[4]);
   return (parts[2] == "conf" || parts[2] == "neigh") &&
-         (claims_.knows(who) || (is_pattern(who) && is_rail_setting(parts[4])));
+         (claims_.knows(who) ||
+          (is_pattern(who) && (is_rail_setting(parts[4]) || base::matches_glob(who, "ib0"))));
 }
 
 /// The last line counts, as it does for the kernel. @param setting  its whole key, dotted
