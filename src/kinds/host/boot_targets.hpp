@@ -24,12 +24,12 @@ struct UnreachedTargets {
 
   /// "enabled for graphical.target alone, and the host starts multi-user.target"
   [[nodiscard]] std::string text() const;
-  /// What has the next boot start the unit: "`systemctl add-wants multi-user.target x.service`".
+  /// The way to have the next boot start it: "`systemctl add-wants multi-user.target x.service`".
   [[nodiscard]] std::string remedy(std::string_view unit) const;
 };
 
-/// What the default target, or another one of the next kernel command lines, starts, as far as links and unit
-/// files say. Links and files are read when they are first needed.
+/// Units that start with the default target, or with another one of the next kernel command lines, as far as
+/// links and unit files say. Both are read when they are first needed.
 class BootTargets {
  public:
   explicit BootTargets(system::Files& files) : files_(files) {}
