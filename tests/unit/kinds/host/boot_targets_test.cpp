@@ -43,7 +43,7 @@ system::Unit enabled_unit(const std::string& state = "enabled") {
   return unit;
 }
 
-/// What is said of an enabled unit; empty where the next boot may start it.
+/// The text about an enabled unit; empty where the next boot may start it.
 std::string said_of_boot(const std::string& by_default, const Contents& contents) {
   fakes::Faults faults;
   fakes::MemoryFiles files(faults);
