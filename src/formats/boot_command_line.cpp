@@ -198,6 +198,37 @@ std::vector<std::string> units_wanted_by(std::string_view command_line) {
   return units_behind("systemd.wants=", command_line);
 }
 
+std::string target_booted_by(std::string_view command_line) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kWords{
+      {{"emergency", "emergency.target"},
+       {"-b", "emergency.target"},
+       {"rescue", "rescue.target"},
+       {"single", "rescue.target"},
+       {"-s", "rescue.target"},
+       {"s", "rescue.target"},
+       {"S", "rescue.target"},
+       {"1", "rescue.target"},
+       {"2", "multi-user.target"},
+       {"3", "multi-user.target"},
+       {"4", "multi-user.target"},
+       {"5", "graphical.target"}}};
+  constexpr std::string_view kUnit = "systemd.unit=";
+  std::string out;
+  for (const auto word : base::words_of(command_line, " \t\r\n")) {
+    std::string plain(word);
+    std::erase(plain, '"');
+    if (plain.starts_with(kUnit)) {
+      const auto value = plain.substr(kUnit.size());
+      const auto unit = model::UnitName::parse(value);
+      if (unit && unit->text == value) out = value;  // systemd passes over one without a suffix
+    }
+    for (const auto& [name, target] : kWords) {
+      if (word == name) out = target;
+    }
+  }
+  return out;
+}
+
 std::string running_command_line(system::Files& files) {
   const auto text = files.read("/proc/cmdline");
   return text && *text ? **text : std::string();

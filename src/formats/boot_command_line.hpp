@@ -31,6 +31,11 @@ std::vector<BootCommandLine> boot_command_lines(system::Files& files);
 std::vector<std::string> units_masked_by(std::string_view command_line);
 std::vector<std::string> units_wanted_by(std::string_view command_line);
 
+/// The unit that a command line starts in place of default.target: by the last systemd.unit=, or the last
+/// word of a runlevel or of maintenance ("3", "single", "rescue"). Empty where it has none. Sources:
+/// kernel-command-line(7); main.c (parse_proc_cmdline_item()) and runlevel_to_target() of systemd.
+std::string target_booted_by(std::string_view command_line);
+
 /// The command line of the running kernel; empty where it cannot be read.
 std::string running_command_line(system::Files& files);
 

@@ -95,7 +95,8 @@ std::string starter_of_lldpad(World& world) {
     const auto units = observe_units_by_name(names, world.host());
     if (!units) return {};
     for (const auto& [name, unit] : *units) {
-      if (unit.there() && unit.load != "masked" && is_enabled(unit)) return name;
+      const bool enabled = unit.there() && unit.load != "masked" && is_enabled(unit);
+      if (enabled && !is_left_out_at_boot(unit, world.host().files)) return name;
     }
     return {};
   });

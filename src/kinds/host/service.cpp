@@ -144,6 +144,7 @@ class ServiceKind final : public Kind, public NeedsWatching {
     }
     warn_of_sockets(desired, world, diagnostics);
     warn_of_boot_words(desired, world.host().files, diagnostics);
+    if (units && *units) warn_of_unreached(desired, **units, world.host().files, diagnostics);
   }
 
   Result<void> prepare(std::span<Change*> changes, World& /*world*/) const override {

@@ -16,6 +16,7 @@
 #include "base/text.hpp"
 #include "formats/boot_command_line.hpp"
 #include "formats/drop_ins.hpp"
+#include "kinds/host/boot_targets.hpp"
 #include "kinds/host/package_table.hpp"
 #include "kinds/units.hpp"
 
@@ -137,6 +138,28 @@ void warn_of_boot_words(const std::vector<Desired>& desired, system::Files& file
     if (const auto place = started.find(id); place != started.end() && is_off(resource, "enabled"))
       tell(resource, "enabled",
            fmt::format("{} starts {} at the next boot (systemd.wants=)", place->second, id));
+  }
+}
+
+void warn_of_unreached(const std::vector<Desired>& desired, std::span<const system::Unit> units,
+                       system::Files& files, Diagnostics& diagnostics) {
+  const auto entries = model::by_key(desired);
+  BootTargets targets(files);
+  for (const auto& unit : units) {
+    const auto entry = entries.find({"service", unit.name});
+    const bool enables =
+        entry != entries.end() && model::value_of(entry->second->settings, "enabled") == model::Value{true};
+    const bool linkable = unit.file == "enabled" || unit.file == "disabled" || unit.file == "enabled-runtime";
+    if (!enables || !linkable || unit.load == "masked") continue;
+    const auto unreached = targets.unreached_once_enabled(unit);
+    if (!unreached) continue;
+    const auto place = entry->second->origins.find("enabled");
+    diagnostics.push_back({Severity::kWarning,
+                           place == entry->second->origins.end() ? entry->second->where : place->second,
+                           fmt::format("[[service]] enabled: {} does not start at the next boot: it is {}",
+                                       unit.name, unreached->text()),
+                           unreached->remedy(unit.name),
+                           {}});
   }
 }
 

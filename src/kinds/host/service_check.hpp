@@ -34,6 +34,11 @@ void warn_of_sockets(const std::vector<model::Desired>& desired, World& world,
 void warn_of_boot_words(const std::vector<model::Desired>& desired, system::Files& files,
                         model::Diagnostics& diagnostics);
 
+/// Warns of units that are to be enabled, and whose links are those of targets that the next boot does not
+/// reach. `units`: as systemd sees them, in any order.
+void warn_of_unreached(const std::vector<model::Desired>& desired, std::span<const system::Unit> units,
+                       system::Files& files, model::Diagnostics& diagnostics);
+
 /// The way to unmask a unit; systemctl does not where the running kernel's command line masks it.
 std::string remedy_of_mask(const system::Unit& unit, system::Files& files);
 

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "formats/boot_command_line.hpp"
+#include "kinds/host/boot_targets.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -97,11 +98,22 @@ bool is_masked_for_good(const Unit& unit) {
 
 bool is_left_out_at_boot(const Unit& unit, system::Files& files) {
   if (!unit.there() || is_masked_for_good(unit)) return true;
-  if (unit.file != "disabled" && unit.file != "enabled-runtime") return false;
-  if (starts_by_generator(unit, files).value_or(true)) return false;
+  const bool disabled = unit.file == "disabled" || unit.file == "enabled-runtime";
+  if (!disabled && !is_enabled(unit)) return false;
   // systemctl calls a unit with a link of the distribution or image "disabled", too
   // (find_symlinks_in_scope()).
-  return !has_link(unit, {"/usr/lib/systemd/system", "/usr/local/lib/systemd/system"}, files).value_or(true);
+  const bool linked =
+      !disabled || starts_by_generator(unit, files).value_or(true) ||
+      has_link(unit, {"/usr/lib/systemd/system", "/usr/local/lib/systemd/system"}, files).value_or(true);
+  return !linked || BootTargets(files).unreached(unit);
+}
+
+LeftOut why_left_out(const Unit& unit, system::Files& files) {
+  if (is_masked_for_good(unit))
+    return {"masked", fmt::format("`systemctl unmask {0}`, then `systemctl enable {0}`", unit.name)};
+  if (const auto unreached = BootTargets(files).unreached(unit))
+    return {unreached->text(), unreached->remedy(unit.name)};
+  return {"not enabled", fmt::format("`systemctl enable {}`", unit.name)};
 }
 
 std::string mask_at_boot(std::string_view unit, system::Files& files) {

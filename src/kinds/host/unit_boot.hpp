@@ -40,8 +40,16 @@ std::optional<bool> starts_by_generator(const system::Unit& unit, system::Files&
 bool is_masked_for_good(const system::Unit& unit);
 
 /// Whether the next boot does not start a unit that may run now: it is masked, disabled, or enabled for this
-/// boot only, and neither a generator nor the distribution creates a link for it.
+/// boot only, and neither a generator nor the distribution creates a link for it; or its links are those of
+/// targets that the boot does not reach.
 bool is_left_out_at_boot(const system::Unit& unit, system::Files& files);
+
+/// Of such a unit.
+struct LeftOut {
+  std::string why;     ///< what it is: "masked", "not enabled", "enabled for graphical.target alone, …"
+  std::string remedy;  ///< "`systemctl enable x.service`"
+};
+LeftOut why_left_out(const system::Unit& unit, system::Files& files);
 
 /// The place of the kernel command line of a next boot that masks a unit (systemd.mask=); empty where none
 /// does.

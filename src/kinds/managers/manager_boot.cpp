@@ -86,14 +86,12 @@ void warn_of_manager_at_boot(std::string_view kind, const ManagerUnits& manager,
     return is_left_out_at_boot(named.second, world.host().files);
   });
   if (!masked && !left_out) return;
-  diagnostics.push_back(
-      {Severity::kWarning,
-       first->where,
-       fmt::format("{} is {}, {}", manager.service, masked ? "masked" : "not enabled", kWithout),
-       fmt::format("{0}`systemctl enable {1}`, or choose another backend for its ports",
-                   masked ? fmt::format("`systemctl unmask {}`, then ", manager.service) : std::string(),
-                   manager.service),
-       {}});
+  const auto reason = why_left_out(service->second, world.host().files);
+  diagnostics.push_back({Severity::kWarning,
+                         first->where,
+                         fmt::format("{} is {}, {}", manager.service, reason.why, kWithout),
+                         fmt::format("{}, or choose another backend for its ports", reason.remedy),
+                         {}});
 }
 
 void warn_of_networking_off(std::string_view kind, const std::vector<Desired>& desired, World& world,

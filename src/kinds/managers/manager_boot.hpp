@@ -20,9 +20,10 @@ struct ManagerUnits {
 ManagerUnits networkd_units();
 ManagerUnits network_manager_units();
 
-/// Warns once if resources of this kind are configured but their manager is masked or not enabled: the files
-/// of a manager that does not start have no effect. Does not warn if a [[service]] entry enables the service,
-/// or if systemd does not answer or does not know it.
+/// Warns once if resources of this kind are configured but their manager is masked, not enabled, or
+/// enabled only for targets that the boot does not reach: the files of a manager that does not start have no
+/// effect. Does not warn if a [[service]] entry enables the service, or if systemd does not answer or does
+/// not know it.
 void warn_of_manager_at_boot(std::string_view kind, const ManagerUnits& manager,
                              const std::vector<model::Desired>& desired, World& world,
                              model::Diagnostics& diagnostics);

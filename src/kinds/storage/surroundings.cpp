@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <string_view>
+#include <utility>
 
 #include "base/text.hpp"
 #include "kinds/host/package_table.hpp"
@@ -104,16 +105,13 @@ void warn_of_remote_fs(std::string_view kind, const std::vector<model::Desired>&
   }
   const auto unit = observe_unit(kRemoteFs, world.host());
   if (!unit || !*unit || !(*unit)->there() || !is_left_out_at_boot(**unit, world.host().files)) return;
-  const bool masked = is_masked_for_good(**unit);
-  diagnostics.push_back(
-      {model::Severity::kWarning,
-       first->where,
-       fmt::format("[[{}]]: {} is {}, so its units do not start at the next boot", kind, kRemoteFs,
-                   masked ? "masked" : "not enabled"),
-       fmt::format("{}`systemctl enable {}`",
-                   masked ? fmt::format("`systemctl unmask {}`, then ", kRemoteFs) : std::string(),
-                   kRemoteFs),
-       {}});
+  auto reason = why_left_out(**unit, world.host().files);
+  diagnostics.push_back({model::Severity::kWarning,
+                         first->where,
+                         fmt::format("[[{}]]: {} is {}, so its units do not start at the next boot", kind,
+                                     kRemoteFs, reason.why),
+                         std::move(reason.remedy),
+                         {}});
 }
 
 std::string why_no_program(const NeededProgram& program, const std::string& unit, system::Host& host) {

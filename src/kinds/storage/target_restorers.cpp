@@ -82,7 +82,9 @@ void warn_of_restorers(std::string_view kind, const std::vector<model::Desired>&
     const auto unit = observe_unit(std::string(restorer.unit), host);
     if (!unit || !*unit || !(*unit)->there() || is_masked_for_good(**unit)) continue;
     const bool alias = !(*unit)->id.empty() && (*unit)->id != (*unit)->name;  // of the one before
-    if (alias || !starts_at_boot(**unit, host.files).value_or(false)) continue;
+    if (alias || !starts_at_boot(**unit, host.files).value_or(false) ||
+        is_left_out_at_boot(**unit, host.files))
+      continue;
     diagnostics.push_back(
         {model::Severity::kWarning,
          first->where,

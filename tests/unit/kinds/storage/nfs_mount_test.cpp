@@ -86,6 +86,20 @@ TEST(NfsMount, ADisabledRemoteFsTargetIsNamed) {
   EXPECT_EQ(said("{}", "mount = false\n"), "") << "not mounted at boot in any case";
 }
 
+TEST(NfsMount, ARemoteFsTargetThatTheBootDoesNotReachIsNamed) {
+  auto kernel = fakes::FakeKernel::parse(kNfsHost);
+  kernel->files.content["/etc/systemd/system/graphical.target.wants/remote-fs.target"] = "";
+  kernel->files.link_targets["/etc/systemd/system/default.target"] =
+      "/usr/lib/systemd/system/multi-user.target";
+  auto host = kernel->host();
+  const auto report = core::diff(mount_document(kMount), host);
+  ASSERT_EQ(report.diagnostics.size(), 1U);
+  EXPECT_EQ(report.diagnostics.front().message,
+            "[[nfs_mount]]: remote-fs.target is enabled for graphical.target alone, and the host starts "
+            "multi-user.target, so its units do not start at the next boot");
+  EXPECT_EQ(report.diagnostics.front().hint, "`systemctl add-wants multi-user.target remote-fs.target`");
+}
+
 TEST(NfsMount, ATargetThatTheNextCommandLineMasksIsNamed) {
   auto kernel = fakes::FakeKernel::parse(kNfsHost);
   kernel->files.content["/etc/kernel/cmdline"] = "systemd.mask=remote-fs.target\n";

@@ -50,6 +50,13 @@ TEST(TargetRestorers, OneThatTheNextBootStartsIsNamed) {
             "[[nvme_target]]: at boot, nvmet.service removes the targets that /etc/nvmet/config.json lacks "
             "(nqn.2026-01.org.example:a), until the daemon's next check");
   EXPECT_EQ(said([](auto& kernel) { kernel.units.units["nvmet.service"].enabled = false; }), "");
+  EXPECT_EQ(said([](auto& kernel) {
+              kernel.files.content["/etc/systemd/system/graphical.target.wants/nvmet.service"] = "";
+              kernel.files.link_targets["/etc/systemd/system/default.target"] =
+                  "/usr/lib/systemd/system/multi-user.target";
+            }),
+            "")
+      << "only of a target that the host does not start";
   EXPECT_EQ(said([](auto& kernel) { kernel.files.content.erase("/etc/nvmet/config.json"); }), "");
   EXPECT_EQ(said([](auto& kernel) {
               kernel.files.content["/etc/nvmet/config.json"] = R"({"nqn": "nqn.2026-01.org.example:a"})";

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// Units that are enabled only for targets that the next boot does not reach.
+#include "kinds/host/boot_targets.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+#include "catalog/all.hpp"
+#include "config/document.hpp"
+#include "core/pipeline.hpp"
+#include "fakes/fake_kernel.hpp"
+#include "fakes/memory_files.hpp"
+#include "formats/boot_command_line.hpp"
+#include "kinds/host/unit_boot.hpp"
+
+namespace rdmacfg::kinds {
+namespace {
+
+using Contents = std::map<std::string, std::string>;
+
+constexpr const char* kGraphicalLink = "/etc/systemd/system/graphical.target.wants/x.service";
+constexpr const char* kMultiUserLink = "/etc/systemd/system/multi-user.target.wants/x.service";
+constexpr const char* kUnreached =
+    "enabled for graphical.target alone, and the host starts multi-user.target";
+
+/// The targets as systemd has them, and the default one.
+void add_targets(fakes::MemoryFiles& files, const std::string& by_default) {
+  const std::string folder = "/usr/lib/systemd/system/";
+  files.content[folder + "graphical.target"] = "[Unit]\nRequires=multi-user.target\n";
+  files.content[folder + "multi-user.target"] = "[Unit]\nRequires=basic.target\n";
+  files.content[folder + "rescue.target"] = "[Unit]\nRequires=sysinit.target rescue.service\n";
+  files.link_targets[folder + "default.target"] = "graphical.target";
+  if (!by_default.empty()) files.link_targets["/etc/systemd/system/default.target"] = folder + by_default;
+}
+
+system::Unit enabled_unit(const std::string& state = "enabled") {
+  system::Unit unit;
+  unit.name = unit.id = "x.service";
+  unit.load = "loaded";
+  unit.file = state;
+  return unit;
+}
+
+/// The text about an enabled unit; empty where the next boot may start it.
+std::string said_of_boot(const std::string& by_default, const Contents& contents) {
+  fakes::Faults faults;
+  fakes::MemoryFiles files(faults);
+  add_targets(files, by_default);
+  for (const auto& [path, text] : contents) files.content[path] = text;
+  const auto unit = enabled_unit();
+  const auto found = BootTargets(files).unreached(unit);
+  EXPECT_EQ(is_left_out_at_boot(unit, files), found.has_value());
+  return found ? found->text() : std::string();
+}
+
+TEST(BootTargets, AUnitOfATargetThatTheBootDoesNotReachIsLeftOut) {
+  EXPECT_EQ(said_of_boot("multi-user.target", {{kGraphicalLink, ""}}), kUnreached);
+  EXPECT_EQ(said_of_boot("runlevel3.target", {{kGraphicalLink, ""}}), kUnreached);
+  EXPECT_EQ(said_of_boot("multi-user.target",
+                         {{"/usr/lib/systemd/system/runlevel5.target.requires/x.service", ""}}),
+            kUnreached);
+  EXPECT_EQ(said_of_boot("rescue.target", {{kGraphicalLink, ""}, {kMultiUserLink, ""}}),
+            "enabled for graphical.target and multi-user.target alone, and the host starts rescue.target");
+  EXPECT_EQ(said_of_boot("", {{kGraphicalLink, ""}}), "") << "the distribution's default is graphical";
+  EXPECT_EQ(said_of_boot("", {{kMultiUserLink, ""}}), "") << "graphical.target requires multi-user.target";
+  EXPECT_EQ(said_of_boot("multi-user.target", {{kGraphicalLink, ""}, {kMultiUserLink, ""}}), "");
+}
+
+TEST(BootTargets, AUnitThatOthersMayStartIsNot) {
+  const std::string folder = "/etc/systemd/system/";
+  const auto said = [&](const std::string& path, const std::string& text = "") {
+    return said_of_boot("multi-user.target", {{kGraphicalLink, ""}, {folder + path, text}});
+  };
+  EXPECT_EQ(said("sockets.target.wants/x.service"), "") << "not judged";
+  EXPECT_EQ(said("multi-user.target.wants/graphical.target"), "");
+  EXPECT_EQ(said("multi-user.target.d/more.conf", "[Unit]\nWants=x.service\n"), "");
+  EXPECT_EQ(said("basic.target", "[Unit]\nUpholds=y.service x.service\n"), "");
+  EXPECT_EQ(said("multi-user.target.wants/x.socket"), "") << "a connection starts it";
+  EXPECT_EQ(said("rescue.target.wants/x.socket"), kUnreached);
+  EXPECT_EQ(said("multi-user.target.wants/y.service"), kUnreached);
+  EXPECT_EQ(said_of_boot("multi-user.target", {}), "") << "no link";
+}
+
+TEST(BootTargets, KernelCommandLinesReplaceTheDefaultTarget) {
+  const auto said = [](const std::string& by_default, const Contents& contents) {
+    Contents all{{kGraphicalLink, ""}};
+    all.insert(contents.begin(), contents.end());
+    return said_of_boot(by_default, all);
+  };
+  EXPECT_EQ(said("", {{"/etc/kernel/cmdline", "ro 3\n"}}), kUnreached);
+  EXPECT_EQ(said("multi-user.target", {{"/etc/kernel/cmdline", "systemd.unit=graphical.target\n"}}), "");
+  EXPECT_EQ(said("multi-user.target", {{"/etc/kernel/cmdline", "ro systemd.wants=x.service\n"}}), "");
+  EXPECT_EQ(
+      said("", {{"/etc/default/grub", "GRUB_CMDLINE_LINUX=\"3\"\nGRUB_CMDLINE_LINUX_DEFAULT=\"quiet\"\n"}}),
+      kUnreached)
+      << "GRUB's entries have both";
+  EXPECT_EQ(said("", {{"/etc/kernel/cmdline", "ro 3\n"}, {"/etc/default/grub", "GRUB_CMDLINE_LINUX=ro\n"}}),
+            "")
+      << "one of two entries reaches it";
+  EXPECT_EQ(said("multi-user.target", {{"/proc/cmdline", "ro 5\n"}}), "") << "no entry is known";
+}
+
+TEST(BootTargets, TheLastWordOfACommandLineCounts) {
+  EXPECT_EQ(target_booted_by("ro quiet"), "");
+  EXPECT_EQ(target_booted_by("ro 5 single"), "rescue.target");
+  EXPECT_EQ(target_booted_by("1 systemd.unit=graphical.target"), "graphical.target");
+  EXPECT_EQ(target_booted_by("systemd.unit=graphical.target 3"), "multi-user.target");
+  EXPECT_EQ(target_booted_by("systemd.unit=graphical"), "") << "not a name of a unit";
+  EXPECT_EQ(target_booted_by("rd.systemd.unit=rescue.target"), "") << "of the initramfs";
+}
+
+TEST(BootTargets, WhatCannotBeReadOrFoundIsNotJudged) {
+  fakes::Faults faults;
+  fakes::MemoryFiles files(faults);
+  files.content[kGraphicalLink] = "";
+  EXPECT_FALSE(BootTargets(files).unreached(enabled_unit())) << "no default target";
+  add_targets(files, "multi-user.target");
+  EXPECT_TRUE(BootTargets(files).unreached(enabled_unit()));
+  files.unreadable.insert("/usr/lib/systemd/system/multi-user.target");
+  EXPECT_FALSE(BootTargets(files).unreached(enabled_unit()));
+  files.unreadable.clear();
+  for (int i = 0; i < 300; ++i)
+    files.content["/etc/systemd/system/multi-user.target.wants/" + std::to_string(i) + ".service"] = "";
+  EXPECT_FALSE(BootTargets(files).unreached(enabled_unit())) << "too many units";
+}
+
+TEST(BootTargets, TheRemedyIsALinkOfTheTargetThatTheHostStarts) {
+  fakes::Faults faults;
+  fakes::MemoryFiles files(faults);
+  add_targets(files, "multi-user.target");
+  files.content[kGraphicalLink] = "";
+  const auto reason = why_left_out(enabled_unit(), files);
+  EXPECT_EQ(reason.why, kUnreached);
+  EXPECT_EQ(reason.remedy, "`systemctl add-wants multi-user.target x.service`");
+  EXPECT_EQ(why_left_out(enabled_unit("disabled"), files).why, kUnreached) << "its link is the image's";
+  add_targets(files, "rescue.target");
+  EXPECT_EQ(why_left_out(enabled_unit(), files).remedy, "have the host start graphical.target");
+  files.content.erase(kGraphicalLink);
+  EXPECT_EQ(why_left_out(enabled_unit("disabled"), files).why, "not enabled");
+}
+
+/// By its links, or by the [Install] section that `systemctl enable` reads.
+TEST(BootTargets, AnEntryThatEnablesAUnitInVainIsNamed) {
+  const auto said = [](const char* state, const Contents& contents, const char* enabled = "true") {
+    const auto kernel = fakes::FakeKernel::parse(std::string(R"({"units": {"x.service": )") + state + "}}");
+    add_targets(kernel->files, "multi-user.target");
+    for (const auto& [path, text] : contents) kernel->files.content[path] = text;
+    auto host = kernel->host();
+    const auto text = std::string("version = 1\n[[service]]\nname = \"x\"\nenabled = ") + enabled + "\n";
+    std::string out;
+    const auto report = core::diff(config::parse_texts({{"config.toml", text}}, "node1", grammar()), host);
+    for (const auto& diagnostic : report.diagnostics) out += diagnostic.message + "; " + diagnostic.hint;
+    return out;
+  };
+  const auto warning = std::string("[[service]] enabled: x.service does not start at the next boot: it is ") +
+                       kUnreached + "; `systemctl add-wants multi-user.target x.service`";
+  const std::string file = "/usr/lib/systemd/system/x.service";
+  EXPECT_EQ(said(R"({"enabled": true})", {{kGraphicalLink, ""}}), warning);
+  EXPECT_EQ(said("{}", {{file, "[Install]\nWantedBy=graphical.target\n"}}), warning);
+  EXPECT_EQ(said("{}", {{file, "[Install]\nWantedBy=graphical.target\nAlias=y.service\n"}}), "");
+  EXPECT_EQ(said("{}", {{file, "[Install]\nWantedBy=multi-user.target\n"}}), "");
+  EXPECT_EQ(said(R"({"enabled": true})", {{kMultiUserLink, ""}}), "");
+  EXPECT_EQ(said("{}", {{file, "[Install]\nWantedBy=graphical.target\n"}}, "false"), "");
+}
+
+}  // namespace
+}  // namespace rdmacfg::kinds
