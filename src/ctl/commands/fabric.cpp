@@ -55,17 +55,18 @@ Result<std::set<std::string>> fabric_topics(const Context& context) {
   return out;
 }
 
+/// The text of --compare; an error names the option.
 Result<std::string> read_saved(const std::string& path) {
   auto text = base::read_regular_file(path, fabric::limits::kFabricFileBytes);
   if (text) return text;
   switch (text.error().sys_errno) {
     case EISDIR:
-      return fail(Code::kInvalid, path + ": is a directory");
+      return fail(Code::kInvalid, "--compare: " + path + ": is a directory");
     case EFBIG:
-      return fail(Code::kInvalid,
-                  fmt::format("{}: has more than {} bytes", path, fabric::limits::kFabricFileBytes));
+      return fail(Code::kInvalid, fmt::format("--compare {}: has more than {} bytes", path,
+                                              fabric::limits::kFabricFileBytes));
     default:
-      return fail(text.error().in(path));
+      return fail(text.error().in(path).in("--compare"));
   }
 }
 
@@ -155,7 +156,7 @@ Result<Expected> read_expected(const Context& context) {
   Expected out;
   if (!arguments.fabric.compare.empty()) {
     const auto text = read_saved(arguments.fabric.compare);
-    if (!text) return fail(text.error().in("--compare"));
+    if (!text) return fail(text.error());
     auto saved = parse_fabric(*text);
     if (!saved) return fail(saved.error().in("--compare " + arguments.fabric.compare));
     out.saved = std::move(*saved);

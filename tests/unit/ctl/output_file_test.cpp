@@ -35,7 +35,7 @@ std::atomic<int>& synced_folders() {
   return count;
 }
 
-/// What happens when a file was found, and whether it may be written to is asked.
+/// Called once, when the program has found a file and asks whether it may write to it.
 std::function<void()>& at_access() {
   static std::function<void()> then;
   return then;
