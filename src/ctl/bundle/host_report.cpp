@@ -5,13 +5,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <system_error>
 #include <utility>
 
 #include "base/characters.hpp"
+#include "base/regular_file.hpp"
 #include "ctl/bundle/limits.hpp"
 #include "store/json_file.hpp"
 
@@ -130,17 +127,17 @@ base::Result<HostReport> parse_host_report(std::string_view text) {
 }
 
 base::Result<HostReport> read_host_report(const std::string& path) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error))
-    return base::fail(base::Code::kNotFound,
-                      fmt::format("--host {}: {}", path, error ? error.message() : "not a regular file"));
-  if (std::filesystem::file_size(path, error) > limits::kHostReportReadBytes)
-    return base::fail(base::Code::kInvalid, fmt::format("--host {}: longer than {} MiB", path,
-                                                        limits::kHostReportReadBytes / 1024 / 1024));
-  std::ifstream in(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  if (!in) return base::fail_errno(errno == 0 ? EIO : errno, "--host " + path);
-  auto report = parse_host_report(text);
+  const auto text = base::read_regular_file(path, limits::kHostReportReadBytes);
+  if (!text) {
+    const auto& error = text.error();
+    if (error.sys_errno == EFBIG)
+      return base::fail(base::Code::kInvalid, fmt::format("--host {}: longer than {} MiB", path,
+                                                          limits::kHostReportReadBytes / 1024 / 1024));
+    if (error.sys_errno == EISDIR || error.sys_errno == EINVAL)
+      return base::fail(base::Code::kNotFound, fmt::format("--host {}: not a regular file", path));
+    return base::fail(error.in("--host " + path));
+  }
+  auto report = parse_host_report(*text);
   if (!report) return base::fail(report.error().in("--host " + path));
   return report;
 }

@@ -4,14 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <string_view>
-#include <system_error>
 
+#include "base/regular_file.hpp"
 #include "base/text.hpp"
 #include "catalog/all.hpp"
 #include "core/guards/plausibility.hpp"
@@ -58,18 +55,19 @@ Result<std::set<std::string>> fabric_topics(const Context& context) {
   return out;
 }
 
+/// The text of --compare; an error names the option.
 Result<std::string> read_saved(const std::string& path) {
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error)) return fail(Code::kInvalid, path + ": is a directory");
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return base::fail_errno(errno, path);
-  std::string text;
-  std::array<char, 65'536> chunk{};
-  while (file.read(chunk.data(), chunk.size()) || file.gcount() > 0) {
-    text.append(chunk.data(), static_cast<std::size_t>(file.gcount()));
-    if (text.size() > fabric::limits::kFabricFileBytes) break;  // parse_fabric() says so
+  auto text = base::read_regular_file(path, fabric::limits::kFabricFileBytes);
+  if (text) return text;
+  switch (text.error().sys_errno) {
+    case EISDIR:
+      return fail(Code::kInvalid, "--compare: " + path + ": is a directory");
+    case EFBIG:
+      return fail(Code::kInvalid, fmt::format("--compare {}: has more than {} bytes", path,
+                                              fabric::limits::kFabricFileBytes));
+    default:
+      return fail(text.error().in(path).in("--compare"));
   }
-  return text;
 }
 
 /// How the fabric should be.
@@ -158,7 +156,7 @@ Result<Expected> read_expected(const Context& context) {
   Expected out;
   if (!arguments.fabric.compare.empty()) {
     const auto text = read_saved(arguments.fabric.compare);
-    if (!text) return fail(text.error().in("--compare"));
+    if (!text) return fail(text.error());
     auto saved = parse_fabric(*text);
     if (!saved) return fail(saved.error().in("--compare " + arguments.fabric.compare));
     out.saved = std::move(*saved);

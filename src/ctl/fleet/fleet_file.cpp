@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -15,8 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/regular_file.hpp"
 #include "base/text.hpp"
-#include "base/unique_fd.hpp"
 #include "config/guard.hpp"
 #include "ctl/fleet/fleet_commands.hpp"
 
@@ -26,10 +23,6 @@ namespace {
 
 base::Failure too_large(std::size_t most) {
   return base::fail(base::Code::kInvalid, fmt::format("has more than the {} bytes allowed", most));
-}
-
-base::Failure failed_call(int err) {
-  return base::fail({base::code_of_errno(err), std::generic_category().message(err), err});
 }
 
 /// Whether a word looks like the name of a file. No domain of the first level is called like these.
@@ -196,24 +189,9 @@ base::Result<config::Text> read_fleet_text(const Context& context, const std::st
     if (out.text.size() > most) return too_large(most);
     return out;
   }
-  const base::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  if (!fd) return failed_call(errno);
-  struct stat status {};
-  if (::fstat(fd.get(), &status) != 0) return failed_call(errno);
-  if (!S_ISREG(status.st_mode)) return base::fail(base::Code::kInvalid, "is not a regular file");
-  if (static_cast<std::size_t>(status.st_size) > most) return too_large(most);
-  out.text.resize(static_cast<std::size_t>(status.st_size) + 1);  // one more shows whether it grew
-  std::size_t size = 0;
-  for (;;) {
-    const auto got = ::read(fd.get(), out.text.data() + size, out.text.size() - size);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return failed_call(errno);
-    size += static_cast<std::size_t>(got);
-    if (size > most) return too_large(most);
-    if (got == 0) break;
-    if (size == out.text.size()) out.text.resize(2 * size);
-  }
-  out.text.resize(size);
+  auto text = base::read_regular_file(path, most);
+  if (!text) return base::fail(text.error());
+  out.text = std::move(*text);
   return out;
 }
 

@@ -2,9 +2,11 @@
 #include "daemon/jobs/worker_process.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -76,6 +78,15 @@ WorkerProcess start_worker(const std::string& program, std::string_view job) {
   WorkerProcess process;
   process.error = EIO;
   return process;
+}
+
+bool end_with_daemon(int socket) {
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return false;
+  pollfd other{.fd = socket, .events = 0, .revents = 0};  // it may have ended before
+  return ::poll(&other, 1, 0) == 0;
 }
 
 void kill_and_reap(int pid) {

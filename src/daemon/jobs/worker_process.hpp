@@ -30,6 +30,11 @@ WorkerProcess start_program(const std::string& program, std::vector<std::string>
 /// Starts one whose job is the text.
 WorkerProcess start_worker(const std::string& program, std::string_view job);
 
+/// In a child: it takes the signals that the daemon has blocked, and is killed when the daemon ends, even in
+/// a call of a driver that takes long. False when the daemon, which has the other end of the socket, has
+/// ended.
+bool end_with_daemon(int socket);
+
 /// Ends a child that the loop does not wait for.
 void kill_and_reap(int pid);
 

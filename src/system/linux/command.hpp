@@ -10,8 +10,9 @@
 namespace rdmacfg::system::detail {
 
 /// Runs a program by its absolute path, without a shell, with an empty environment but for PATH and LC_ALL=C,
-/// and waits for its end; at the deadline it is killed. Fails with its last words on stderr when its status
-/// is not 0.
+/// and waits for its end; at the deadline it is killed with
+/// the programs that it has started. Signals are as usual there. Fails with its last words on stderr when its
+/// status is not 0.
 base::Result<void> run_command(std::span<const std::string> words, std::chrono::milliseconds deadline);
 
 }  // namespace rdmacfg::system::detail

@@ -17,9 +17,11 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/unique_fd.hpp"
@@ -33,6 +35,12 @@ std::atomic<int>& synced_folders() {
   return count;
 }
 
+/// Called once, when the program has found a file and asks whether it may write to it.
+std::function<void()>& at_access() {
+  static std::function<void()> then;
+  return then;
+}
+
 }  // namespace rdmacfg::ctl
 
 /// In the place of the library's.
@@ -40,6 +48,12 @@ extern "C" int fsync(int fd) {
   struct stat status {};
   if (::fstat(fd, &status) == 0 && S_ISDIR(status.st_mode)) ++rdmacfg::ctl::synced_folders();
   return static_cast<int>(::syscall(SYS_fsync, fd));
+}
+
+/// The same.
+extern "C" int faccessat(int folder, const char* path, int mode, int /*flags*/) noexcept {
+  if (const auto then = std::exchange(rdmacfg::ctl::at_access(), {})) then();
+  return static_cast<int>(::syscall(SYS_faccessat, folder, path, mode));
 }
 
 namespace rdmacfg::ctl {
@@ -215,6 +229,26 @@ TEST(OutputFile, APrivateOneBelongsToWhoeverWritesIt) {
     ASSERT_EQ(::stat(path.c_str(), &status), 0);
     EXPECT_EQ(status.st_uid, put == &write_output ? kStranger : 0U);
     fs::remove(path);
+  }
+}
+
+/// The user of the folder would get a file of root's in a folder of root's.
+TEST(OutputFile, AFolderThatIsExchangedForALinkIsNotFollowed) {
+  const unit::TempFolder folder;
+  const auto theirs = folder.path() / "theirs", moved = folder.path() / "moved", own = folder.path() / "own";
+  for (const auto put : {&write_output, &write_private_output}) {
+    fs::create_directory(theirs);
+    fs::create_directory(own);
+    std::ofstream(theirs / "file") << "old";
+    at_access() = [&] {
+      fs::rename(theirs, moved);
+      fs::create_directory_symlink(own, theirs);
+    };
+    ASSERT_TRUE(put(theirs / "file", "new"));
+    ASSERT_TRUE(fs::is_symlink(theirs)) << "it was exchanged";
+    EXPECT_TRUE(fs::is_empty(own));
+    EXPECT_EQ(text_in(moved / "file"), "new");
+    for (const auto& path : {theirs, moved, own}) fs::remove_all(path);
   }
 }
 

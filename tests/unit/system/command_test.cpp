@@ -3,13 +3,19 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "base/unique_fd.hpp"
 
 namespace rdmacfg::system {
 namespace {
@@ -62,6 +68,39 @@ TEST(Command, IsKilledAtTheDeadline) {
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, base::Code::kTimeout);
   EXPECT_THAT(result.error().message, HasSubstr("/bin/sleep"));
+}
+
+TEST(Command, IsKilledAtTheDeadlineWithWhatItStarted) {
+  std::array<int, 2> ends{-1, -1};
+  ASSERT_EQ(::pipe(ends.data()), 0);  // both inherit it: it is closed when neither runs
+  const base::UniqueFd reading(ends[0]);
+  base::UniqueFd writing(ends[1]);
+  const std::vector<std::string> words{"/bin/sh", "-c", "sleep 3600 & wait"};
+  const auto result = detail::run_command(words, std::chrono::milliseconds(500));
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, base::Code::kTimeout);
+  writing.reset();
+  char byte = 0;
+  EXPECT_EQ(::read(reading.get(), &byte, 1), 0);
+}
+
+TEST(Command, ThatClosesItsOutputIsKilledAtTheDeadline) {
+  const std::vector<std::string> words{"/bin/sh", "-c", "exec sleep 3600 2>&-"};
+  const auto result = detail::run_command(words, std::chrono::milliseconds(500));
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, base::Code::kTimeout);
+}
+
+TEST(Command, HasTheUsualSignals) {
+  sigset_t term, before;
+  ::sigemptyset(&term);
+  ::sigaddset(&term, SIGTERM);
+  ASSERT_EQ(::sigprocmask(SIG_BLOCK, &term, &before), 0);
+  const auto handler = std::signal(SIGPIPE, SIG_IGN);
+  const auto result = run_script("! grep -E '^Sig(Blk|Ign):.*[1-9a-f]' /proc/self/status >&2");
+  (void)std::signal(SIGPIPE, handler);
+  ::sigprocmask(SIG_SETMASK, &before, nullptr);
+  EXPECT_TRUE(result) << (result ? "" : result.error().message);
 }
 
 TEST(Command, ThatIsNotThere) {

@@ -2,6 +2,7 @@
 // fabric where there is nothing to look at, or not what a word names.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <fstream>
 #include <memory>
@@ -68,6 +69,9 @@ TEST_F(RefusedFabric, WordsAndFilesAreLookedAtFirst) {
   const auto path = (console.folder() / "no.json").string();
   std::ofstream(path) << "{";
   refuses({"fabric", "--compare", path}, "--compare " + path + ": ");
+  const auto fifo = (console.folder() / "fifo").string();
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  refuses({"fabric", "--compare", fifo}, "--compare: " + fifo + ": is not a regular file");
 }
 
 TEST_F(RefusedFabric, CountersThatWereNotReadAreNotCleared) {

@@ -7,14 +7,19 @@
 #include <rdma/ib_user_verbs.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <fstream>
 #include <functional>
 #include <sstream>
 #include <string_view>
 
+#include "daemon/jobs/worker_process.hpp"
 #include "unit/system/temp_tree.hpp"
 
 namespace rdmacfg::daemon {
@@ -251,6 +256,33 @@ TEST(OpenVerbsFor, ArgumentsThatAreNone) {
   EXPECT_EQ(open_verbs_for(-1, {"uverbs0:"}), 1);
   EXPECT_EQ(open_verbs_for(-1, {"uverbs0:x"}), 1);
   EXPECT_EQ(open_verbs_for(-1, {}), 0);
+}
+
+TEST(VerbsProcess, EndsWithTheDaemon) {
+  std::array<int, 2> ends{-1, -1};
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()), 0);
+  base::UniqueFd other(ends[0]);
+  const base::UniqueFd own(ends[1]);
+  const auto in_a_child = [&] {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      sigset_t blocked;
+      ::sigemptyset(&blocked);
+      ::sigaddset(&blocked, SIGTERM);
+      ::sigprocmask(SIG_BLOCK, &blocked, nullptr);
+      if (!end_with_daemon(own.get())) ::_exit(2);
+      int at_end = 0;
+      ::prctl(PR_GET_PDEATHSIG, &at_end);
+      ::sigprocmask(SIG_SETMASK, nullptr, &blocked);
+      ::_exit(at_end == SIGKILL && ::sigismember(&blocked, SIGTERM) == 0 ? 0 : 1);
+    }
+    int status = -1;
+    EXPECT_EQ(::waitpid(child, &status, 0), child);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  };
+  EXPECT_EQ(in_a_child(), 0);
+  other.reset();
+  EXPECT_EQ(in_a_child(), 2) << "it has ended before";
 }
 
 }  // namespace
