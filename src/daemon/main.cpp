@@ -60,15 +60,11 @@ int main(int argc, char** argv) {
     const bool whole = ::fcntl(daemon::kReportFd, F_SETFD, FD_CLOEXEC) == 0;
     return daemon::work(STDIN_FILENO, STDOUT_FILENO, whole ? daemon::kReportFd : -1);
   }
-<<<<<<< HEAD
-  if (argc > 2 && argument == "--verbs") return daemon::open_verbs_for(STDIN_FILENO, {argv + 2, argv + argc});
   if (argc == 3 && argument == "--ended") return say_ended(argv[2]);
-=======
   if (argc > 2 && argument == "--verbs") {
     if (!daemon::end_with_daemon(STDIN_FILENO)) return 1;
     return daemon::open_verbs_for(STDIN_FILENO, {argv + 2, argv + argc});
   }
->>>>>>> s51o
   if (argc == 2 && (argument == "--version" || argument == "-V")) {
     std::cout << "rdma-configd " RDMACFG_VERSION "\n";
     return 0;

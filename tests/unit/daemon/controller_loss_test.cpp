@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the daemon does after a hold has found the records lost.
+// Holds that find the records lost.
 #include <gmock/gmock.h>
 
 #include <cstddef>

@@ -132,7 +132,8 @@ TEST(Scalar, WordsThatPeopleWriteInstead) {
   EXPECT_EQ(describe("a;"), "! a; is not a valid value; put text in quotes: \"a;\"");
   EXPECT_EQ(describe(std::string(70, '1') + ";").substr(0, 3), "! 1");
   EXPECT_EQ(describe("truex"), "! truex is not a valid value; put text in quotes: \"truex\"");
-  EXPECT_EQ(describe("1__0"), "! 1__0 is not a valid value; put text in quotes: \"1__0\"");
+  EXPECT_EQ(describe("1__0"),
+            "! 1__0 is not a valid value; an underscore in a number stands between two digits");
 }
 
 TEST(Scalar, LongWordsAreCutBetweenCharacters) {
