@@ -8,7 +8,6 @@
 #include <functional>
 #include <iterator>
 #include <map>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -275,6 +274,21 @@ std::string unquoted_hint(const std::string& text, const model::FieldSpec& field
 std::optional<model::Value> check_plain(const Node& node, const model::FieldSpec& field, const Place& place,
                                         const Reporter& report);
 
+/// Whether an element that mentions no host is wrong only beside one before it that does.
+bool is_wrong_by_host(const Node& list, std::size_t at, const model::FieldSpec& field) {
+  const bool numbers = field.schema.find("integer") != std::string_view::npos;
+  std::vector<std::string> plain;
+  for (std::size_t i = 0; i <= at; ++i) {
+    const auto& item = list.items[i];
+    if (mentions_host(item)) continue;
+    const auto* number = std::get_if<std::int64_t>(&item.scalar);
+    const auto* text = std::get_if<std::string>(&item.scalar);
+    if (text == nullptr && (number == nullptr || !numbers)) return false;
+    plain.push_back(text == nullptr ? std::to_string(*number) : *text);
+  }
+  return field.parse(std::move(plain)).has_value();
+}
+
 /// The same of a value that mentions the host.
 std::optional<model::Value> check_filled(const Node& node, const model::FieldSpec& field, const Place& place,
                                          const Reporter& report) {
@@ -283,11 +297,11 @@ std::optional<model::Value> check_filled(const Node& node, const model::FieldSpe
   auto filled = report.values->fill(node, place.label, field, report, used);
   if (!filled) return std::nullopt;
   std::map<model::Location, std::vector<FilledValue>> by_element;
-  std::set<model::Location> of_all_hosts;
+  std::map<model::Location, std::size_t> plain;  // elements that mention no host
   for (std::size_t item = 0; item < node.items.size(); ++item) {
     const auto where = location_of(report.text, node.items[item].at);
     if (!mentions_host(node.items[item])) {
-      of_all_hosts.insert(where);
+      plain.emplace(where, item);
       continue;
     }
     auto& values = by_element[where];
@@ -307,9 +321,11 @@ std::optional<model::Value> check_filled(const Node& node, const model::FieldSpe
   }
   const auto before = report.diagnostics.size();
   auto value = check_plain(*filled, field, place, report);
+  const bool single = report.diagnostics.size() == before + 1;  // of several, each is of its element alone
   for (auto at = before; at < report.diagnostics.size(); ++at) {
     auto& wrong = report.diagnostics[at];
-    if (of_all_hosts.contains(wrong.where)) continue;
+    const auto other = plain.find(wrong.where);
+    if (other != plain.end() && !(single && is_wrong_by_host(node, other->second, field))) continue;
     const auto element = by_element.find(wrong.where);
     const auto& from = element == by_element.end() ? used : element->second;
     append_host(wrong, report.values->host());

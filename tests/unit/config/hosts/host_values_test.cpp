@@ -292,6 +292,20 @@ TEST(HostValues, AnErrorOfAnElementNamesItsOwnValueAlone) {
                         HasSubstr("config.toml:3:5"), ::testing::Not(HasSubstr("config.toml:4:5")))));
 }
 
+TEST(HostValues, AnElementThatRepeatsAValueOfTheHostNamesIt) {
+  const std::string values = "[host.values.gpu1]\na = \"10.0.0.1/24\"\n";
+  const auto of = [&](const std::string& list) {
+    return complaints_of(
+        read(values + std::string(kPort) + "ipv4 = { addresses = [" + list + "] }\n", "gpu1"));
+  };
+  EXPECT_THAT(of("\"{host.a}\", \"10.0.0.1/24\""),
+              ElementsAre(AllOf(HasSubstr("is listed twice"), HasSubstr("(host gpu1)"),
+                                HasSubstr("config.toml:3:5"))));
+  EXPECT_THAT(of("\"10.0.0.2/24\", \"10.0.0.2/24\", \"{host.a}\""),
+              ElementsAre(AllOf(HasSubstr("is listed twice"), ::testing::Not(HasSubstr("gpu1")))))
+      << "also without the host";
+}
+
 TEST(HostValues, AValueThatEndsInABraceIsNoEscape) {
   const auto document = read(
       "[host.values.gpu1]\na = \"{\"\n[[opensm_option]]\nkey = \"log_prefix\"\nvalue = "
