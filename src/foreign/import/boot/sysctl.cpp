@@ -25,6 +25,12 @@ namespace {
 constexpr std::array<std::string_view, 5> kOfInterfaces{"arp_ignore", "arp_announce", "arp_filter",
                                                         "rp_filter", "accept_local"};
 
+/// Of a line "-KEY", and of one whose key is a pattern, which takes back nothing but the same pattern.
+constexpr std::string_view kExcluded =
+    "neither patterns nor earlier lines set it at boot; leave it out of the document";
+constexpr std::string_view kExcludedPattern =
+    "earlier lines with this pattern set nothing at boot; leave their settings out of the document";
+
 /// "net.ipv4.conf.ib0/8002.rp_filter" and "net/ipv4/conf/ib0.8002/rp_filter" in parts: the first separator
 /// decides which of the two separates (sysctl.d(5)).
 std::vector<std::string> parts_of_key(std::string_view key) {
@@ -83,9 +89,7 @@ void SysctlSettings::line(const Place& where, std::string_view text) {
     return;
   }
   if (equals == std::string_view::npos && marked)
-    return claims_.miss(where, fmt::format("-{}: neither patterns nor earlier lines set it at boot; leave it "
-                                           "out of the document",
-                                           key));
+    return claims_.miss(where, fmt::format("-{}: {}", key, is_pattern(key) ? kExcludedPattern : kExcluded));
   if (equals == std::string_view::npos) return claims_.miss(where, fmt::format("{}: has no value", key));
   const auto value = base::trim(text.substr(equals + 1));
   const bool of_module = is_of_rdma_module(parts);
