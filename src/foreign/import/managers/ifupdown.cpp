@@ -6,8 +6,10 @@
 #include <array>
 #include <map>
 #include <set>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/text.hpp"
 #include "foreign/import/boot/script_modules.hpp"
@@ -33,6 +35,12 @@ struct Stanza {
   Place where;
   std::vector<Item> lines;  ///< key: first word; value: the rest
   std::vector<Hook> hooks;
+};
+
+/// A line whose words behind the first are interfaces.
+struct Statement {
+  Place where;
+  std::vector<std::string> words;
 };
 
 /// "ib0:1" is what old tools call a further address of ib0.
@@ -68,7 +76,7 @@ class Interfaces {
   void finish() {
     inherit();
     find_ipoib();
-    tell_mappings();
+    tell_others();
     std::map<std::string, Interface, std::less<>> found;
     std::vector<Hook> hooks;
     for (auto& stanza : stanzas_) {
@@ -149,17 +157,34 @@ class Interfaces {
     const bool begins = words.front() == "mapping";
     in_mapping_ = begins || (in_mapping_ && (words.front() == "script" || words.front() == "map"));
     inside = inside && !in_mapping_;
-    if (begins)
-      mappings_.emplace_back(std::move(where), std::vector<std::string>(words.begin() + 1, words.end()));
+    if (begins) mappings_.push_back({std::move(where), std::vector<std::string>(words.begin(), words.end())});
     return in_mapping_;
   }
 
-  void tell_mappings() {
-    const auto is_ours = [&](const auto& name) { return ipoib_.contains(name) || claims_.knows(name); };
-    for (const auto& [where, names] : mappings_)
-      std::any_of(names.begin(), names.end(), is_ours)
-          ? claims_.miss(where, "mapping: is not supported")
-          : claims_.pass(where, "mapping: is not for InfiniBand");
+  /// Whether a statement names an interface of ours.
+  [[nodiscard]] bool is_of_ours(const Statement& statement) const {
+    return std::any_of(statement.words.begin() + 1, statement.words.end(), [&](const auto& word) {
+      const auto name = without_label(word);
+      return ipoib_.contains(name) || claims_.knows(name);
+    });
+  }
+
+  /// Mappings, and classes of allow-, which concern us where they name our interfaces.
+  void tell_others() {
+    for (const auto& mapping : mappings_) {
+      if (is_of_ours(mapping)) {
+        claims_.miss(mapping.where, "mapping: is not supported");
+      } else {
+        claims_.pass(mapping.where, "mapping: is not for InfiniBand");
+      }
+    }
+    for (const auto& allowed : classes_) {
+      if (!is_of_ours(allowed)) continue;
+      const auto& word = allowed.words.front();
+      claims_.pass(allowed.where,
+                   fmt::format("{}: brings up no interface at boot, only `ifup --allow={}` does", word,
+                               word.substr(word.find('-') + 1)));
+    }
   }
 
   void statement(const File& file, int line, const std::vector<std::string_view>& words,
@@ -175,9 +200,7 @@ class Interfaces {
         mapped(words[at], where);
       }
       claims_.took(where);
-      if (!at_boot)
-        claims_.pass(where, fmt::format("{}: brings up no interface at boot, only `ifup --allow={}` does",
-                                        word, word.substr(word.find('-') + 1)));
+      if (!at_boot) classes_.push_back({where, std::vector<std::string>(words.begin(), words.end())});
     } else if (word == "iface") {
       // ifupdown2 and ifupdown-ng take a stanza without family and method: both are in its lines.
       const bool newer = words.size() == 2 || (words.size() == 4 && words[2] == "inherits");
@@ -334,12 +357,7 @@ class Interfaces {
     const auto report = [&](const Item& item, const std::string& why) {
       if (!why.empty()) keys.wrong(item, why);
     };
-    std::optional<int> length;
-    if (const auto mask = keys.take("netmask")) {
-      const auto bits = base::parse_number(mask->value);
-      length = bits && *bits <= 128 ? std::optional(static_cast<int>(*bits)) : prefix_of_netmask(mask->value);
-      if (!length) report(*mask, fmt::format("{} is not a netmask", mask->value));
-    }
+    const auto length = take_netmask(keys);
     const bool takes_them = stanza.method == "static";
     for (const auto& address : keys.take_all("address")) {
       report(address, takes_them ? add_address(inet, family, address.value,
@@ -375,13 +393,7 @@ class Interfaces {
     const auto report = [&](const Item& item, const std::string& why) {
       if (!why.empty()) keys.wrong(item, why);
     };
-    const auto mask = keys.take("netmask");
-    auto length = mask ? prefix_of_netmask(mask->value) : std::nullopt;
-    if (mask && !length) {
-      const auto bits = base::parse_number(mask->value);
-      if (bits && *bits <= 128) length = static_cast<int>(*bits);
-      if (!length) report(*mask, fmt::format("{} is not a netmask", mask->value));
-    }
+    const auto length = take_netmask(keys);
     for (const auto& address : keys.take_all("address")) {
       const bool six = address.value.find(':') != std::string::npos;
       out.at.try_emplace(six ? "ipv6.addresses" : "ipv4.addresses", keys.place(address));
@@ -392,23 +404,7 @@ class Interfaces {
       out.at.try_emplace(family == Family::kIpv4 ? "ipv4.gateway" : "ipv6.gateway", keys.place(gateway));
       report(gateway, add_gateway(out.inet(family), family, gateway.value));
     }
-    for (const auto& use : keys.take_all("use")) {
-      if (use.value == "dhcp") {
-        out.ipv4.method = InetMethod::kAuto;
-      } else {
-        report(use, fmt::format("{} is not supported", use.value));
-      }
-    }
-    for (const auto* key : {"inet", "inet6"}) {
-      const auto word = keys.take(key);
-      if (!word) continue;
-      auto& inet = *key == 'i' && std::string_view(key) == "inet" ? out.ipv4 : out.ipv6;
-      if (word->value == "dhcp" || word->value == "auto") {
-        inet.method = InetMethod::kAuto;
-      } else if (word->value != "static" && word->value != "manual") {
-        report(*word, fmt::format("{} is not supported", word->value));
-      }
-    }
+    take_newer_methods(keys, out);
     take_of_every_sort(keys, out, claims_);
   }
 
@@ -416,8 +412,9 @@ class Interfaces {
   Claims& claims_;
   std::vector<Stanza> stanzas_;
   Sources sources_;
-  bool in_mapping_ = false;                                           ///< of the line that is read
-  std::vector<std::pair<Place, std::vector<std::string>>> mappings_;  ///< with their interfaces
+  bool in_mapping_ = false;  ///< of the line that is read
+  std::vector<Statement> mappings_;
+  std::vector<Statement> classes_;  ///< lines of allow- that start nothing at boot
   std::set<std::string, std::less<>> ipoib_;
   std::set<std::string, std::less<>> started_;
   std::set<std::string, std::less<>> bases_;   ///< stanzas that others inherit, and which are none themselves

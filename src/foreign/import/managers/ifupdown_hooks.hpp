@@ -31,7 +31,7 @@ bool shows_ipoib(const Hook& hook);
 /// Whether the commands of a stanza make a P_Key interface and give it the stanza's name.
 bool renames_child(const std::vector<Hook>& hooks);
 
-/// Names a command for going down that does more than to take away what commands for coming up have set.
+/// Names a command for going down that does more than undo what commands for coming up have set.
 void tell_down(const Hook& hook, Claims& claims);
 
 /// Understands a command: its settings are those of the interface that it names, of `found`, to which the

@@ -3,11 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/text.hpp"
 #include "foreign/inet.hpp"
+#include "model/types/inet_types.hpp"
 
 namespace rdmacfg::foreign {
 
@@ -16,11 +19,52 @@ using model::InetMethod;
 namespace {
 
 /// A key that the document needs no word for: the report says why.
-void tell_left_out(Keys& keys, Claims& claims, std::string_view key, std::string_view why) {
+void remark_on_key(Keys& keys, Claims& claims, std::string_view key, std::string_view why) {
   if (const auto item = keys.take(key)) claims.pass(keys.place(*item), fmt::format("{}: {}", key, why));
 }
 
+/// Whether it is what the prefix of one of the addresses says already.
+bool repeats_prefix(const Interface& interface, std::string_view key, const std::string& value) {
+  if (key == "broadcast" && value == "+") return true;
+  const auto written = model::IpAddress::parse(value);
+  const auto& addresses = interface.ipv4.addresses;
+  return written && std::any_of(addresses.begin(), addresses.end(), [&](const model::IpPrefix& prefix) {
+           const auto broadcast = prefix.broadcast();
+           return key == "broadcast" ? broadcast && *broadcast == *written
+                                     : prefix.network().address == *written;
+         });
+}
+
 }  // namespace
+
+std::optional<int> take_netmask(Keys& keys) {
+  const auto mask = keys.take("netmask");
+  if (!mask) return std::nullopt;
+  const auto bits = base::parse_number(mask->value);
+  const auto length =
+      bits && *bits <= 128 ? std::optional(static_cast<int>(*bits)) : prefix_of_netmask(mask->value);
+  if (!length) keys.wrong(*mask, fmt::format("{} is not a netmask", mask->value));
+  return length;
+}
+
+void take_newer_methods(Keys& keys, Interface& out) {
+  for (const auto& use : keys.take_all("use")) {
+    if (use.value == "dhcp") {
+      out.ipv4.method = InetMethod::kAuto;
+    } else {
+      keys.wrong(use, fmt::format("{} is not supported", use.value));
+    }
+  }
+  for (const auto family : {model::Family::kIpv4, model::Family::kIpv6}) {
+    const auto word = keys.take(family == model::Family::kIpv4 ? "inet" : "inet6");
+    if (!word) continue;
+    if (word->value == "dhcp" || word->value == "auto") {
+      out.inet(family).method = InetMethod::kAuto;
+    } else if (word->value != "static" && word->value != "manual") {
+      keys.wrong(*word, fmt::format("{} is not supported", word->value));
+    }
+  }
+}
 
 void take_of_every_sort(Keys& keys, Interface& out, Claims& claims) {
   if (const auto mtu = keys.number("mtu", model::kMtuConnectedMax)) out.mtu = mtu;
@@ -59,16 +103,17 @@ void take_of_every_sort(Keys& keys, Interface& out, Claims& claims) {
   if (const auto attempts = keys.peek("dad-attempts"); attempts == "0") {
     keys.refuse("dad-attempts");  // nodad
   } else if (attempts != "60") {  // as without the line
-    tell_left_out(keys, claims, "dad-attempts",
-                  "is how often ifup asks whether the kernel found a duplicate");
+    remark_on_key(keys, claims, "dad-attempts",
+                  "concerns only how long ifup waits for duplicate address detection");
   }
-  constexpr std::string_view kBroadcast =
-      "the kernel computes the broadcast address of the document's prefix";
-  tell_left_out(keys, claims, "network", kBroadcast);
-  tell_left_out(keys, claims, "broadcast", kBroadcast);
-  tell_left_out(keys, claims, "alias", "the document has no description of an interface");
-  tell_left_out(keys, claims, "requires", "concerns the order in which ifup brings interfaces up");
-  keys.pass({"autoconf", "dad-attempts", "privext"});
+  if (!repeats_prefix(out, "network", keys.peek("network")))
+    remark_on_key(keys, claims, "network", "has no effect; the network is that of the document's prefix");
+  if (!repeats_prefix(out, "broadcast", keys.peek("broadcast")))
+    remark_on_key(keys, claims, "broadcast",
+                  "the kernel computes the broadcast address of the document's prefix");
+  remark_on_key(keys, claims, "alias", "the document has no description of an interface");
+  remark_on_key(keys, claims, "requires", "concerns the order in which ifup brings interfaces up");
+  keys.pass({"autoconf", "dad-attempts", "privext", "network", "broadcast"});
   keys.finish();
 }
 
