@@ -10,8 +10,8 @@
 namespace rdmacfg::base {
 
 /// Reads a regular file of at most `most` bytes, also one that grows meanwhile; never waits for a FIFO or
-/// device. The error does not name the file; its errno is EISDIR or EINVAL (kInvalid) for what is no regular
-/// file, EFBIG (kInvalid) for a larger one, or that of the call.
+/// device. The error does not name the file; its errno is EISDIR or EINVAL (kInvalid) for anything but a
+/// regular file, EFBIG (kInvalid) for a larger one, or that of the call.
 Result<std::string> read_regular_file(const std::string& path, std::size_t most);
 
 }  // namespace rdmacfg::base

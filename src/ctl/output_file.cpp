@@ -164,7 +164,7 @@ bool is_trap(int folder_fd, const struct stat& there) {
 }
 
 /// Whether the links of a folder lead to what a process has open, as /dev/stdout does by way of
-/// /proc/self/fd. Their text is no path then: "pipe:[4711]".
+/// /proc/self/fd. Their text is not a path then: "pipe:[4711]".
 bool is_in_proc(int folder) {
   struct statfs about {};
   constexpr auto kProc = static_cast<decltype(about.f_type)>(0x9fa0);  // PROC_SUPER_MAGIC, linux/magic.h
