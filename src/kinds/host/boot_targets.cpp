@@ -164,31 +164,36 @@ std::string UnreachedTargets::remedy(std::string_view unit) const {
                                 : fmt::format("`systemctl add-wants {} {}`", *target, unit);
 }
 
+void BootTargets::enable(const system::Unit& unit) {
+  begin();
+  if (unit.file == "enabled" || unit.file == "alias") return;
+  const auto& name = unit.id.empty() ? unit.name : unit.id;
+  for (const auto& text : texts_of_unit(name)) {
+    // Others may start it by an alias, and a socket or timer that is enabled with it may, too.
+    if (!names_assigned(text, "Alias").empty() || !names_assigned(text, "Also").empty())
+      has_other_names_.insert(name);
+    for (const auto* key : {"WantedBy", "RequiredBy", "UpheldBy"}) {
+      for (const auto& written : names_assigned(text, key)) {
+        const auto target = without_runlevel(written);
+        targets_by_unit_[name].insert(target);
+        units_by_target_[target].insert(name);
+      }
+    }
+  }
+}
+
 std::optional<UnreachedTargets> BootTargets::unreached(const system::Unit& unit) {
   begin();
   const auto& name = unit.id.empty() ? unit.name : unit.id;
   const auto links = targets_by_unit_.find(name);
-  return links == targets_by_unit_.end() ? std::nullopt : judge(name, links->second);
-}
-
-std::optional<UnreachedTargets> BootTargets::unreached_once_enabled(const system::Unit& unit) {
-  begin();
-  const auto& name = unit.id.empty() ? unit.name : unit.id;
-  auto targets = targets_by_unit_[name];
-  const bool is_linked = unit.file == "enabled" || unit.file == "alias";
-  for (const auto& text : is_linked ? std::vector<std::string>() : texts_of_unit(name)) {
-    // Others may start it by an alias, and a socket or timer that is enabled with it may, too.
-    if (!names_assigned(text, "Alias").empty() || !names_assigned(text, "Also").empty()) return std::nullopt;
-    for (const auto* key : {"WantedBy", "RequiredBy", "UpheldBy"}) {
-      for (const auto& target : names_assigned(text, key)) targets.insert(without_runlevel(target));
-    }
-  }
-  return judge(name, targets);
+  if (links == targets_by_unit_.end() || has_other_names_.contains(name)) return std::nullopt;
+  return judge(name, links->second);
 }
 
 std::optional<UnreachedTargets> BootTargets::judge(const std::string& unit,
                                                    const std::set<std::string>& targets) {
   if (targets.empty() || !std::all_of(targets.begin(), targets.end(), is_booted_only)) return std::nullopt;
+  add_starters();
   auto sought = targets;
   sought.insert(unit);
   if (may_reach(sought) || is_started_on_demand(unit)) return std::nullopt;
@@ -213,7 +218,6 @@ void BootTargets::begin() {
   const auto running = running_command_line(files_);
   if (const auto target = target_booted_by(running); !target.empty()) add(target);
   for (const auto& unit : units_wanted_by(running)) add(unit);
-  add_starters();
 }
 
 /// Adds devices, and targets that are not judged and that no link starts: udev and others start them beside

@@ -195,6 +195,21 @@ TEST(BootTargets, TheRemedyIsALinkOfTheTargetThatTheHostStarts) {
   EXPECT_EQ(why_left_out(enabled_unit("disabled"), files).why, "not enabled");
 }
 
+TEST(BootTargets, AUnitThatIsEnabledBesideMayStartIt) {
+  fakes::Faults faults;
+  fakes::MemoryFiles files(faults);
+  add_targets(files, "multi-user.target");
+  const std::string folder = "/usr/lib/systemd/system/";
+  files.content[folder + "x.service"] = "[Install]\nWantedBy=graphical.target\n";
+  files.content[folder + "y.service"] = "[Unit]\nWants=x.service\n[Install]\nWantedBy=multi-user.target\n";
+  BootTargets alone(files), both(files);
+  alone.enable(enabled_unit("disabled"));
+  EXPECT_TRUE(alone.unreached(enabled_unit("disabled")));
+  both.enable(enabled_unit("disabled"));
+  both.enable(enabled_unit("disabled", "y.service"));
+  EXPECT_FALSE(both.unreached(enabled_unit("disabled")));
+}
+
 /// By its links, or by the [Install] section that `systemctl enable` reads.
 TEST(BootTargets, AnEntryThatEnablesAUnitInVainIsNamed) {
   const auto said = [](const char* state, const Contents& contents, const char* enabled = "true") {
