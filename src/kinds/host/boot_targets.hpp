@@ -34,13 +34,15 @@ class BootTargets {
  public:
   explicit BootTargets(system::Files& files) : files_(files) {}
 
-  /// Nothing where the next boot may start the unit: by the target of one of its links or by a unit that
-  /// names it. Only graphical, multi-user, rescue and emergency.target are judged, as udev and others may
-  /// start any other; also nothing where files cannot be read or name too many units.
-  std::optional<UnreachedTargets> unreached(const system::Unit& unit);
+  /// Has the links count that `systemctl enable` makes for the [Install] section of a unit. One whose section
+  /// names an alias, or other units to enable, is not judged. Before any unreached().
+  void enable(const system::Unit& unit);
 
-  /// The same once `systemctl enable` has made the links of its [Install] section, too.
-  std::optional<UnreachedTargets> unreached_once_enabled(const system::Unit& unit);
+  /// Nothing where the next boot may start the unit: by the target of one of its links, or by a unit, a rule
+  /// of udev or a service of the system bus that names it. Only graphical, multi-user, rescue and
+  /// emergency.target are judged, as udev and others may start any other; also nothing where files cannot be
+  /// read or name too many units.
+  std::optional<UnreachedTargets> unreached(const system::Unit& unit);
 
  private:
   std::optional<UnreachedTargets> judge(const std::string& unit, const std::set<std::string>& targets);
@@ -48,14 +50,19 @@ class BootTargets {
   void read_links();
   void add_default_target();
   void add(std::string_view unit);
-  void add_named_by(std::string_view text);
+  void add_starters();
+  void add_named_by(std::string_view text, const std::string& unit);
   void expand(const std::string& unit);
   bool may_reach(const std::set<std::string>& units);
-  std::optional<std::string> text_of_unit(const std::string& unit);
+  bool is_started_on_demand(const std::string& unit);
+  std::vector<std::string> texts_of_unit(const std::string& unit);
+  std::optional<std::string> text_of_file(const std::string& file, const std::string& unit);
 
   system::Files& files_;
   bool begun_ = false, unknown_ = false;
   std::map<std::string, std::set<std::string>> targets_by_unit_, units_by_target_;  // by their links
+  std::set<std::string> drop_in_folders_;                                           // "x.service.d"
+  std::set<std::string> has_other_names_;  // by the [Install] section
   std::vector<std::string> booted_;
   std::set<std::string> reached_;
   std::deque<std::string> queue_;  // reached, and not looked into yet

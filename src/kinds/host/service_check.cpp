@@ -144,15 +144,21 @@ void warn_of_boot_words(const std::vector<Desired>& desired, system::Files& file
 void warn_of_unreached(const std::vector<Desired>& desired, std::span<const system::Unit> units,
                        system::Files& files, Diagnostics& diagnostics) {
   const auto entries = model::by_key(desired);
+  const auto is_to_be_enabled = [&](const system::Unit& unit) {
+    const auto entry = entries.find({"service", unit.name});
+    return entry != entries.end() && unit.load != "masked" &&
+           model::value_of(entry->second->settings, "enabled") == model::Value{true};
+  };
   BootTargets targets(files);
   for (const auto& unit : units) {
-    const auto entry = entries.find({"service", unit.name});
-    const bool enables =
-        entry != entries.end() && model::value_of(entry->second->settings, "enabled") == model::Value{true};
+    if (is_to_be_enabled(unit)) targets.enable(unit);  // one of them may start another
+  }
+  for (const auto& unit : units) {
     const bool linkable = unit.file == "enabled" || unit.file == "disabled" || unit.file == "enabled-runtime";
-    if (!enables || !linkable || unit.load == "masked") continue;
-    const auto unreached = targets.unreached_once_enabled(unit);
+    if (!is_to_be_enabled(unit) || !linkable) continue;
+    const auto unreached = targets.unreached(unit);
     if (!unreached) continue;
+    const auto entry = entries.find({"service", unit.name});
     const auto place = entry->second->origins.find("enabled");
     diagnostics.push_back({Severity::kWarning,
                            place == entry->second->origins.end() ? entry->second->where : place->second,

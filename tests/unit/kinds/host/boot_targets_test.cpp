@@ -35,9 +35,9 @@ void add_targets(fakes::MemoryFiles& files, const std::string& by_default) {
   if (!by_default.empty()) files.link_targets["/etc/systemd/system/default.target"] = folder + by_default;
 }
 
-system::Unit enabled_unit(const std::string& state = "enabled") {
+system::Unit enabled_unit(const std::string& state = "enabled", const std::string& name = "x.service") {
   system::Unit unit;
-  unit.name = unit.id = "x.service";
+  unit.name = unit.id = name;
   unit.load = "loaded";
   unit.file = state;
   return unit;
@@ -83,6 +83,58 @@ TEST(BootTargets, AUnitThatOthersMayStartIsNot) {
   EXPECT_EQ(said_of_boot("multi-user.target", {}), "") << "no link";
 }
 
+TEST(BootTargets, UnitsThatDevicesAndCallersStartAreNot) {
+  const auto said = [](const Contents& contents) {
+    Contents all{{kGraphicalLink, ""}};
+    all.insert(contents.begin(), contents.end());
+    return said_of_boot("multi-user.target", all);
+  };
+  const std::string folder = "/etc/systemd/system/";
+  const std::string wants = "[Unit]\nWants=x.service\n";
+  EXPECT_EQ(said({{folder + "dev-x.device.wants/y.service", ""}, {folder + "y.service", wants}}), "");
+  EXPECT_EQ(said({{folder + "rdma-hw.target.wants/y.service", ""}, {folder + "y.service", wants}}), "");
+  EXPECT_EQ(said({{folder + "graphical.target.wants/y.service", ""}, {folder + "y.service", wants}}),
+            kUnreached);
+  EXPECT_EQ(said({{folder + "graphical.target.wants/y.target", ""},
+                  {folder + "y.target.wants/y.service", ""},
+                  {folder + "y.service", wants}}),
+            kUnreached);
+  EXPECT_EQ(said({{folder + "default.target.wants/y.service", ""}, {folder + "y.service", wants}}), "");
+  EXPECT_EQ(said({{"/usr/lib/udev/rules.d/90-x.rules",
+                   "SUBSYSTEM==\"infiniband\", ENV{SYSTEMD_WANTS}+=\"x.service\"\n"}}),
+            "");
+  EXPECT_EQ(said({{"/usr/share/dbus-1/system-services/org.x.service",
+                   "[D-BUS Service]\nName=org.x\nSystemdService=x.service\n"}}),
+            "");
+}
+
+TEST(BootTargets, InstancesAreFoundByTheirTemplatesAndAliases) {
+  const std::string folder = "/etc/systemd/system/";
+  const auto said = [&](const Contents& contents, const Contents& links = {}) {
+    fakes::Faults faults;
+    fakes::MemoryFiles files(faults);
+    add_targets(files, "multi-user.target");
+    files.content[folder + "graphical.target.wants/b@1.service"] = "";
+    files.content[folder + "multi-user.target.wants/a@1.service"] = "";
+    for (const auto& [name, text] : contents) files.content[folder + name] = text;
+    for (const auto& [name, target] : links) files.link_targets[folder + name] = target;
+    const auto found = BootTargets(files).unreached(enabled_unit("enabled", "b@1.service"));
+    return found ? found->text() : std::string();
+  };
+  EXPECT_EQ(said({{"a@.service", "[Unit]\nWants=c@%i.service\n"}}), kUnreached);
+  EXPECT_EQ(said({{"a@.service", "[Unit]\nWants=b@%i.service\n"}}), "");
+  EXPECT_EQ(said({{"a@.service", "[Unit]\nWants=b@%H.service\n"}}), "") << "the host's name may be 1";
+  EXPECT_EQ(said({{"a@.service", ""}, {"a@1.service", "[Unit]\nWants=b@1.service\n"}}), "");
+  EXPECT_EQ(said({{"a@.service.d/more.conf", "[Unit]\nWants=b@1.service\n"}}), "");
+  EXPECT_EQ(said({}, {{"a@.service", "/usr/lib/systemd/system/b@.service"}}), "");
+}
+
+TEST(BootTargets, ALinkToTheDefaultTargetOfAnotherFolderIsFollowed) {
+  EXPECT_EQ(said_of_boot("default.target", {{kGraphicalLink, ""}}), "");
+  EXPECT_EQ(said_of_boot("default.target", {{"/etc/systemd/system/rescue.target.wants/x.service", ""}}),
+            "enabled for rescue.target alone, and the host starts graphical.target");
+}
+
 TEST(BootTargets, KernelCommandLinesReplaceTheDefaultTarget) {
   const auto said = [](const std::string& by_default, const Contents& contents) {
     Contents all{{kGraphicalLink, ""}};
@@ -99,6 +151,8 @@ TEST(BootTargets, KernelCommandLinesReplaceTheDefaultTarget) {
   EXPECT_EQ(said("", {{"/etc/kernel/cmdline", "ro 3\n"}, {"/etc/default/grub", "GRUB_CMDLINE_LINUX=ro\n"}}),
             "")
       << "one of two entries reaches it";
+  EXPECT_EQ(said("multi-user.target", {{"/etc/kernel/cmdline", "ro\n"}, {"/proc/cmdline", "ro 5\n"}}), "")
+      << "another boot loader gave this kernel its words";
   EXPECT_EQ(said("multi-user.target", {{"/proc/cmdline", "ro 5\n"}}), "") << "no entry is known";
 }
 
@@ -121,7 +175,7 @@ TEST(BootTargets, WhatCannotBeReadOrFoundIsNotJudged) {
   files.unreadable.insert("/usr/lib/systemd/system/multi-user.target");
   EXPECT_FALSE(BootTargets(files).unreached(enabled_unit()));
   files.unreadable.clear();
-  for (int i = 0; i < 300; ++i)
+  for (int i = 0; i < 500; ++i)
     files.content["/etc/systemd/system/multi-user.target.wants/" + std::to_string(i) + ".service"] = "";
   EXPECT_FALSE(BootTargets(files).unreached(enabled_unit())) << "too many units";
 }
@@ -139,6 +193,21 @@ TEST(BootTargets, TheRemedyIsALinkOfTheTargetThatTheHostStarts) {
   EXPECT_EQ(why_left_out(enabled_unit(), files).remedy, "have the host start graphical.target");
   files.content.erase(kGraphicalLink);
   EXPECT_EQ(why_left_out(enabled_unit("disabled"), files).why, "not enabled");
+}
+
+TEST(BootTargets, AUnitThatIsEnabledBesideMayStartIt) {
+  fakes::Faults faults;
+  fakes::MemoryFiles files(faults);
+  add_targets(files, "multi-user.target");
+  const std::string folder = "/usr/lib/systemd/system/";
+  files.content[folder + "x.service"] = "[Install]\nWantedBy=graphical.target\n";
+  files.content[folder + "y.service"] = "[Unit]\nWants=x.service\n[Install]\nWantedBy=multi-user.target\n";
+  BootTargets alone(files), both(files);
+  alone.enable(enabled_unit("disabled"));
+  EXPECT_TRUE(alone.unreached(enabled_unit("disabled")));
+  both.enable(enabled_unit("disabled"));
+  both.enable(enabled_unit("disabled", "y.service"));
+  EXPECT_FALSE(both.unreached(enabled_unit("disabled")));
 }
 
 /// By its links, or by the [Install] section that `systemctl enable` reads.
@@ -160,6 +229,11 @@ TEST(BootTargets, AnEntryThatEnablesAUnitInVainIsNamed) {
   EXPECT_EQ(said(R"({"enabled": true})", {{kGraphicalLink, ""}}), warning);
   EXPECT_EQ(said("{}", {{file, "[Install]\nWantedBy=graphical.target\n"}}), warning);
   EXPECT_EQ(said("{}", {{file, "[Install]\nWantedBy=graphical.target\nAlias=y.service\n"}}), "");
+  EXPECT_EQ(said("{}", {{file, "[Install]\nWantedBy=graphical.target\nAlso=x.socket\n"}}), "");
+  EXPECT_EQ(said("{}", {{file, "[Install]\nWantedBy=graphical.target\n"},
+                        {file + ".d/site.conf", "[Install]\nWantedBy=multi-user.target\n"}}),
+            "")
+      << "systemctl heeds the drop-in, too";
   EXPECT_EQ(said("{}", {{file, "[Install]\nWantedBy=multi-user.target\n"}}), "");
   EXPECT_EQ(said(R"({"enabled": true})", {{kMultiUserLink, ""}}), "");
   EXPECT_EQ(said("{}", {{file, "[Install]\nWantedBy=graphical.target\n"}}, "false"), "");
