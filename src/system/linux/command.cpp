@@ -41,9 +41,9 @@ struct Actions {
 };
 
 /// A process group of its own, with no signal ignored or blocked.
-struct Attributes {
+struct SpawnAttributes {
   posix_spawnattr_t raw{};
-  Attributes() {
+  SpawnAttributes() {
     ::posix_spawnattr_init(&raw);
     sigset_t none, all;
     ::sigemptyset(&none);
@@ -53,9 +53,9 @@ struct Attributes {
     ::posix_spawnattr_setpgroup(&raw, 0);
     ::posix_spawnattr_setflags(&raw, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
   }
-  Attributes(const Attributes&) = delete;
-  Attributes& operator=(const Attributes&) = delete;
-  ~Attributes() { ::posix_spawnattr_destroy(&raw); }
+  SpawnAttributes(const SpawnAttributes&) = delete;
+  SpawnAttributes& operator=(const SpawnAttributes&) = delete;
+  ~SpawnAttributes() { ::posix_spawnattr_destroy(&raw); }
 };
 
 /// Waits until the program has ended, and leaves it to be reaped, so that its group keeps its number. False
@@ -111,7 +111,7 @@ Result<void> run_command(std::span<const std::string> words, std::chrono::millis
   ::posix_spawn_file_actions_addopen(&actions.raw, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   ::posix_spawn_file_actions_addopen(&actions.raw, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
   ::posix_spawn_file_actions_adddup2(&actions.raw, writing.get(), STDERR_FILENO);
-  const Attributes attributes;
+  const SpawnAttributes attributes;
   pid_t pid = 0;
   if (const int err = ::posix_spawn(&pid, words.front().c_str(), &actions.raw, &attributes.raw,
                                     arguments.data(), environment.data());
