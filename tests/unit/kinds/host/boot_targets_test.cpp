@@ -18,7 +18,7 @@
 namespace rdmacfg::kinds {
 namespace {
 
-using Contents = std::map<std::string, std::string>;
+using UnitFiles = std::map<std::string, std::string>;
 
 constexpr const char* kGraphicalLink = "/etc/systemd/system/graphical.target.wants/x.service";
 constexpr const char* kMultiUserLink = "/etc/systemd/system/multi-user.target.wants/x.service";
@@ -44,7 +44,7 @@ system::Unit enabled_unit(const std::string& state = "enabled", const std::strin
 }
 
 /// The text about an enabled unit; empty where the next boot may start it.
-std::string said_of_boot(const std::string& by_default, const Contents& contents) {
+std::string said_of_boot(const std::string& by_default, const UnitFiles& contents) {
   fakes::Faults faults;
   fakes::MemoryFiles files(faults);
   add_targets(files, by_default);
@@ -84,8 +84,8 @@ TEST(BootTargets, AUnitThatOthersMayStartIsNot) {
 }
 
 TEST(BootTargets, UnitsThatDevicesAndCallersStartAreNot) {
-  const auto said = [](const Contents& contents) {
-    Contents all{{kGraphicalLink, ""}};
+  const auto said = [](const UnitFiles& contents) {
+    UnitFiles all{{kGraphicalLink, ""}};
     all.insert(contents.begin(), contents.end());
     return said_of_boot("multi-user.target", all);
   };
@@ -110,7 +110,7 @@ TEST(BootTargets, UnitsThatDevicesAndCallersStartAreNot) {
 
 TEST(BootTargets, InstancesAreFoundByTheirTemplatesAndAliases) {
   const std::string folder = "/etc/systemd/system/";
-  const auto said = [&](const Contents& contents, const Contents& links = {}) {
+  const auto said = [&](const UnitFiles& contents, const UnitFiles& links = {}) {
     fakes::Faults faults;
     fakes::MemoryFiles files(faults);
     add_targets(files, "multi-user.target");
@@ -136,8 +136,8 @@ TEST(BootTargets, ALinkToTheDefaultTargetOfAnotherFolderIsFollowed) {
 }
 
 TEST(BootTargets, KernelCommandLinesReplaceTheDefaultTarget) {
-  const auto said = [](const std::string& by_default, const Contents& contents) {
-    Contents all{{kGraphicalLink, ""}};
+  const auto said = [](const std::string& by_default, const UnitFiles& contents) {
+    UnitFiles all{{kGraphicalLink, ""}};
     all.insert(contents.begin(), contents.end());
     return said_of_boot(by_default, all);
   };
@@ -212,7 +212,7 @@ TEST(BootTargets, AUnitThatIsEnabledBesideMayStartIt) {
 
 /// By its links, or by the [Install] section that `systemctl enable` reads.
 TEST(BootTargets, AnEntryThatEnablesAUnitInVainIsNamed) {
-  const auto said = [](const char* state, const Contents& contents, const char* enabled = "true") {
+  const auto said = [](const char* state, const UnitFiles& contents, const char* enabled = "true") {
     const auto kernel = fakes::FakeKernel::parse(std::string(R"({"units": {"x.service": )") + state + "}}");
     add_targets(kernel->files, "multi-user.target");
     for (const auto& [path, text] : contents) kernel->files.content[path] = text;
