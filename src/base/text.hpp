@@ -34,7 +34,7 @@ std::string unescape_octal(std::string_view text);
 /// rest.
 std::optional<std::uint64_t> parse_number(std::string_view text);
 
-/// parse_number() of one that a Number holds, where a cast would make a larger one another.
+/// parse_number() with a range check: nothing if the number does not fit into Number.
 template <class Number>
 std::optional<Number> parse_as(std::string_view text) {
   const auto number = parse_number(text);

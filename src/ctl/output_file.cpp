@@ -55,7 +55,7 @@ Access usual_access() {
 /// so that nobody redirects the file by exchanging a folder on the way for a link.
 struct Place {
   fs::path path;
-  base::UniqueFd folder{};              ///< with O_PATH; without one there is no such folder
+  base::UniqueFd folder{};              ///< opened with O_PATH; empty if the folder does not exist
   std::string name{};                   ///< in the folder
   std::optional<struct stat> status{};  ///< of the existing file
   bool is_open = false;                 ///< a process has it open: it is written to, not replaced
@@ -120,7 +120,7 @@ bool sync_folder(int folder) {
   return ::fsync(opened.get()) == 0 || errno == EINVAL;
 }
 
-/// Puts a new file in the place of what is there.
+/// Replaces the existing file, if any, with a new one.
 base::Result<void> put_in_place(const Place& place, std::string_view text, const Access& access) {
   const int folder = place.folder.get();
   remove_leftovers(folder);
@@ -200,8 +200,8 @@ bool is_same_file(const struct stat& a, const struct stat& b) {
   return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-/// Writes to what is there: a device, a pipe, or a file in a folder where none can be made. It is that which
-/// find_place() has seen, and gets `mode` first.
+/// Writes to the existing device, pipe, or file in a folder that takes no new files. Fails if it is no longer
+/// the one that find_place() saw. Sets `mode` before writing.
 base::Result<void> write_through(const Place& place, std::string_view text, std::optional<mode_t> mode) {
   const int flags = O_WRONLY | O_NOCTTY | O_CLOEXEC | (place.is_open ? 0 : O_NOFOLLOW);
   const base::UniqueFd file(::openat(place.folder.get(), place.name.c_str(), flags));

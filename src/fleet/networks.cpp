@@ -26,7 +26,7 @@ struct Lane {
   auto operator<=>(const Lane&) const = default;
 };
 
-/// The IP networks of an interface, of one family, in order.
+/// Sorted IP networks of one family on an interface.
 using Networks = std::vector<model::IpPrefix>;
 
 std::string text_of_networks(const Networks& networks) {

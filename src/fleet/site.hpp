@@ -129,7 +129,7 @@ struct Site {
   std::vector<Address> addresses;
   std::vector<OwnGuid> guids;
   std::vector<Manager> managers;
-  std::set<PartitionMembers> members;  ///< each once: hosts of one document have the same
+  std::set<PartitionMembers> members;  ///< shared: hosts with the same document have equal ones
   std::vector<PartitionFact> partitions;
   std::vector<Traffic> traffic;
 

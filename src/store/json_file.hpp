@@ -65,7 +65,7 @@ Number number_in(const Json& json) {
 /// Of generations and times in milliseconds, so that there is room to count on and to subtract.
 inline constexpr std::int64_t kMostInRecords = std::int64_t{1} << 53U;
 
-/// number_in() of one from 0 to `most`.
+/// number_in() for the range from 0 to `most`.
 /// @throws nlohmann::ordered_json::exception: it is another value, or out of that range
 template <class Json>
 std::int64_t number_up_to(const Json& json, std::int64_t most) {

@@ -15,7 +15,8 @@ class LostRecords {
 
   static constexpr Time kBackOffMin{1000};
   static constexpr Time kBackOffMax{300'000};
-  static constexpr Time kQuiet{600'000};  ///< no loss for so long, then the next one counts as the first
+  /// After this long without a loss, the next one counts as the first.
+  static constexpr Time kQuiet{600'000};
 
   /// A hold has found them lost. The first loss is answered at once, each further one later.
   /// @return when the configuration may be applied

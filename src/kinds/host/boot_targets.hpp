@@ -38,10 +38,10 @@ class BootTargets {
   /// names an alias, or other units to enable, is not judged. Before any unreached().
   void enable(const system::Unit& unit);
 
-  /// Nothing where the next boot may start the unit: by the target of one of its links, or by a unit, a rule
-  /// of udev or a service of the system bus that names it. Only graphical, multi-user, rescue and
-  /// emergency.target are judged, as udev and others may start any other; also nothing where files cannot be
-  /// read or name too many units.
+  /// The targets that want the unit if the next boot does not start it. Nothing if it may: a target that the
+  /// boot reaches wants it, or another unit, a udev rule or a D-Bus service file names it. Only graphical,
+  /// multi-user, rescue and emergency.target are judged, as udev and others may start any other; also nothing
+  /// where files cannot be read or name too many units.
   std::optional<UnreachedTargets> unreached(const system::Unit& unit);
 
  private:

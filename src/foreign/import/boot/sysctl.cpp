@@ -25,7 +25,7 @@ namespace {
 constexpr std::array<std::string_view, 5> kOfInterfaces{"arp_ignore", "arp_announce", "arp_filter",
                                                         "rp_filter", "accept_local"};
 
-/// Of a line "-KEY", and of one whose key is a pattern, which takes back nothing but the same pattern.
+/// Remarks on a line "-KEY". With a pattern as its key, such a line cancels only the same pattern.
 constexpr std::string_view kExcluded =
     "neither patterns nor earlier lines set it at boot; leave it out of the document";
 constexpr std::string_view kExcludedPattern =

@@ -23,7 +23,7 @@ void remark_on_key(Keys& keys, Claims& claims, std::string_view key, std::string
   if (const auto item = keys.take(key)) claims.pass(keys.place(*item), fmt::format("{}: {}", key, why));
 }
 
-/// Whether it is what the prefix of one of the addresses says already.
+/// Whether the value merely repeats what follows from the prefix of one of the addresses.
 bool repeats_prefix(const Interface& interface, std::string_view key, const std::string& value) {
   if (key == "broadcast" && value == "+") return true;
   const auto written = model::IpAddress::parse(value);
